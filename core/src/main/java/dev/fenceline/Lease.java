@@ -1,0 +1,74 @@
+package dev.fenceline;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/**
+ * The time-bounded hold that a grant gives, renewed in the background until it is closed, lost, or as old as the maximum
+ * hold.
+ *
+ * <p><b>Not guaranteed:</b> that nobody else works at the same time. A lease is a belief of this process, and a pause can
+ * outlast it unnoticed; data is safe only behind a fence, which takes a {@link FencedLease}.
+ *
+ * <p><b>Thread-safety:</b> any thread may call any method; a lease is bound to no thread and is not reentrant.
+ */
+public interface Lease extends AutoCloseable {
+
+    /**
+     * Returns the lock that is held.
+     *
+     * @return its name
+     */
+    LockName lock();
+
+    /**
+     * Tells whether this process still believes in its lease. Does not ask the server.
+     *
+     * @return false once the lease was closed or lost
+     */
+    boolean isHeld();
+
+    /**
+     * Returns how long the lease runs if it is not renewed, by this process's monotonic clock and minus the clock drift that
+     * is allowed for.
+     *
+     * @return zero once the lease was closed or lost
+     */
+    Duration remaining();
+
+    /**
+     * Does nothing while the lease is held.
+     *
+     * @throws LeaseLostException when it was lost or closed; the message says why and since when
+     */
+    void requireHeld();
+
+    /**
+     * Asks the server for a full lease from now, ahead of the automatic renewal.
+     *
+     * <p><b>Blocking:</b> one command timeout at most. <b>Interruption:</b> the flag is kept and the wait goes on, since the
+     * answer decides whether the lock is held.
+     *
+     * @throws LeaseLostException when the server gave the lock to somebody else or let it expire; never recreated
+     * @throws BackendUnavailableException when the server did not answer in time; the lease goes on until its deadline
+     */
+    void renew();
+
+    /**
+     * Has {@code callback} run once when the lease is lost, or at once if it was lost already. Not on {@link #close()}.
+     *
+     * <p>The callback runs on a thread of the locks and must not block: it holds up renewal of other leases.
+     *
+     * @param callback receives what {@link #requireHeld()} would throw
+     */
+    void onLost(Consumer<LeaseLostException> callback);
+
+    /**
+     * Releases the lock if it is still ours. Idempotent and quiet: a release that fails is reported once to the listener, and
+     * the lock becomes free when the lease time has passed.
+     *
+     * <p><b>Blocking:</b> one command timeout at most. <b>Interruption:</b> the flag is kept.
+     */
+    @Override
+    void close();
+}

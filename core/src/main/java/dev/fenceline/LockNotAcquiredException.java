@@ -1,0 +1,49 @@
+package dev.fenceline;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Somebody else held the lock for as long as we were willing to wait. Nothing is held, and trying again is fine. */
+public final class LockNotAcquiredException extends FencelineException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient LockName lock;
+    private final transient @Nullable HolderProcess holder;
+
+    /**
+     * Reports that waiting was in vain.
+     *
+     * @param lock the lock
+     * @param waited how long
+     * @param holder who held it when we last asked
+     */
+    public LockNotAcquiredException(LockName lock, Duration waited, @Nullable HolderProcess holder) {
+        super(
+                "Lock '" + lock + "' not acquired within " + Durations.text(waited) + ": "
+                        + (holder == null ? "others took it each time it was free" : "held by " + holder)
+                        + ". Nothing is held; try again, or wait longer.",
+                null);
+        this.lock = lock;
+        this.holder = holder;
+    }
+
+    /**
+     * Returns the lock.
+     *
+     * @return its name
+     */
+    public LockName lock() {
+        return lock;
+    }
+
+    /**
+     * Returns who held the lock when we last asked.
+     *
+     * @return empty when it was free then and somebody else was faster
+     */
+    public Optional<HolderProcess> holder() {
+        return Optional.ofNullable(holder);
+    }
+}

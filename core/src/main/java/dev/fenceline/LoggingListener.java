@@ -1,0 +1,60 @@
+package dev.fenceline;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/**
+ * Writes events to the logger {@code dev.fenceline} of the platform ({@link System.Logger}), each with a stable code to
+ * search and alert for. On by default.
+ *
+ * <p>A refused stale writer is a warning: the fence did its work, and somebody should look at what was paused.
+ *
+ * <p><b>Thread-safety:</b> any thread.
+ */
+public final class LoggingListener implements FencelineListener {
+
+    private static final Logger LOG = System.getLogger("dev.fenceline");
+
+    /** Makes a listener that logs. */
+    public LoggingListener() {}
+
+    @Override
+    public void on(FencelineEvent event) {
+        if (event instanceof FencelineEvent.StaleRefused refused) {
+            log(
+                    Level.WARNING,
+                    "FENCELINE-101 stale writer refused by " + refused.resource() + ": token " + refused.presented()
+                            + " is older by " + Durations.text(refused.staleBy()) + " than " + refused.newest());
+        } else if (event instanceof FencelineEvent.LeaseLost lost) {
+            log(
+                    Level.WARNING,
+                    "FENCELINE-102 lease of '" + lost.lock() + "' lost after " + Durations.text(lost.held()) + ": "
+                            + lost.reason());
+        } else if (event instanceof FencelineEvent.ReleaseFailed failed) {
+            log(
+                    Level.WARNING,
+                    "FENCELINE-103 release of '" + failed.lock()
+                            + "' failed, it is free when the lease time has passed: " + failed.cause());
+        } else if (event instanceof FencelineEvent.IncarnationChanged changed) {
+            log(
+                    Level.INFO,
+                    "FENCELINE-104 lock server " + changed.server() + " is a new incarnation, tokens jump ahead: "
+                            + changed.incarnation());
+        } else if (event instanceof FencelineEvent.UnsafeSetting unsafe) {
+            log(
+                    Level.WARNING,
+                    "FENCELINE-105 " + unsafe.resource() + " has " + unsafe.setting() + ": " + unsafe.consequence());
+        } else if (event instanceof FencelineEvent.WriteEnded ended
+                && ended.outcome() == FencelineEvent.WriteOutcome.UNKNOWN) {
+            log(
+                    Level.WARNING,
+                    "FENCELINE-106 outcome unknown on " + ended.resource() + " under token " + ended.token());
+        } else if (LOG.isLoggable(Level.DEBUG)) {
+            log(Level.DEBUG, "FENCELINE-100 " + event);
+        }
+    }
+
+    private static void log(Level level, String message) {
+        LOG.log(level, message);
+    }
+}
