@@ -1,0 +1,72 @@
+package dev.fenceline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+
+class ListenerTest {
+
+    private static final LockName ACCOUNT = LockName.of("account", 42);
+    private static final FencelineEvent LOST =
+            new FencelineEvent.LeaseLost(ACCOUNT, LeaseLostException.Reason.DEADLINE_PASSED, Duration.ofSeconds(12));
+
+    @Test
+    void aFaultyListenerHarmsNeitherTheCallerNorTheNextListener() throws Exception {
+        List<FencelineEvent> heard = new ArrayList<>();
+        List<Throwable> reported = new ArrayList<>();
+        FencelineListener faulty = event -> {
+            throw new IllegalStateException("counter is broken");
+        };
+        Thread thread = new Thread(() -> faulty.and(heard::add).tell(LOST));
+        thread.setUncaughtExceptionHandler((t, e) -> reported.add(e));
+        thread.start();
+        thread.join();
+        assertThat(heard).containsExactly(LOST);
+        assertThat(reported).singleElement().satisfies(e -> assertThat(e).hasMessage("counter is broken"));
+    }
+
+    @Test
+    void theLogCarriesStableCodesAndWarnsOfARefusedStaleWriter() {
+        List<LogRecord> records = new ArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord record) {
+                records.add(record);
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger("dev.fenceline");
+        logger.setUseParentHandlers(false);
+        logger.addHandler(handler);
+        try {
+            FencingToken old = new FencingToken(ACCOUNT, 1_000_000, new UUID(0, 1));
+            FencingToken newer = new FencingToken(ACCOUNT, 13_400_000, new UUID(0, 2));
+            LoggingListener log = new LoggingListener();
+            log.on(new FencelineEvent.StaleRefused("guard", old, newer));
+            log.on(LOST);
+            log.on(new FencelineEvent.AcquireEnded(
+                    ACCOUNT, FencelineEvent.AcquireOutcome.ACQUIRED, Duration.ofMillis(1)));
+        } finally {
+            logger.removeHandler(handler);
+            logger.setUseParentHandlers(true);
+        }
+        assertThat(records).hasSize(2).allSatisfy(r -> assertThat(r.getLevel()).isEqualTo(Level.WARNING));
+        assertThat(records.get(0).getMessage())
+                .startsWith("FENCELINE-101 stale writer refused by guard")
+                .contains("is older by 12.4 s than");
+        assertThat(records.get(1).getMessage()).startsWith("FENCELINE-102 lease of 'account:42' lost after 12 s");
+    }
+}
