@@ -1,0 +1,161 @@
+package dev.fenceline.verification;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import javax.xml.XMLConstants;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+import org.xml.sax.SAXException;
+
+/**
+ * Says how many tests ran in the whole build, which were skipped and why, and fails on a skipped test that is not on the
+ * list of {@code skips.txt}. A test that silently no longer runs is a claim that nobody checks.
+ */
+public final class TestReport {
+
+    private record Skipped(String test, String reason) {}
+
+    private record Module(String name, int classes, int ran, int failed, List<Skipped> skipped) {}
+
+    private final Path root;
+    private final Instant since;
+    private final Map<String, String> allowed;
+
+    private TestReport(Path root, Instant since, Map<String, String> allowed) {
+        this.root = root;
+        this.since = since;
+        this.allowed = allowed;
+    }
+
+    /**
+     * Reads the reports below every module and prints a table.
+     *
+     * @param args the root folder; when this build began, as ISO instant, since older reports do not count; the list of
+     *     tests that may be skipped
+     * @throws IOException when a report cannot be read
+     */
+    public static void main(String[] args) throws IOException {
+        TestReport report = new TestReport(Path.of(args[0]), Instant.parse(args[1]), allowed(Path.of(args[2])));
+        if (!report.print()) {
+            System.exit(1);
+        }
+    }
+
+    private boolean print() throws IOException {
+        List<Module> modules = modules();
+        List<String> unlisted = new ArrayList<>();
+        System.out.println("Tests of this build:");
+        for (Module module : modules) {
+            System.out.printf(
+                    "  %-14s %4d ran in %2d classes, %d failed, %d skipped%n",
+                    module.name(),
+                    module.ran(),
+                    module.classes(),
+                    module.failed(),
+                    module.skipped().size());
+            for (Skipped skipped : module.skipped()) {
+                String why = allowed.get(skipped.test());
+                System.out.println("      skipped: " + skipped.test() + " (" + skipped.reason() + ")"
+                        + (why == null ? "  NOT ON THE LIST" : "  listed: " + why));
+                if (why == null) {
+                    unlisted.add(skipped.test());
+                }
+            }
+        }
+        int ran = modules.stream().mapToInt(Module::ran).sum();
+        int failed = modules.stream().mapToInt(Module::failed).sum();
+        int skipped = modules.stream().mapToInt(m -> m.skipped().size()).sum();
+        System.out.printf("  %-14s %4d ran, %d failed, %d skipped%n", "all", ran, failed, skipped);
+        if (!unlisted.isEmpty()) {
+            System.out.println("Skipped without being on the list in verification/skips.txt: " + unlisted
+                    + ". Make them run, or add them to the list with the reason.");
+        }
+        if (ran == 0) {
+            System.out.println("No test ran at all; that is no success.");
+        }
+        return unlisted.isEmpty() && failed == 0 && ran > 0;
+    }
+
+    private List<Module> modules() throws IOException {
+        try (Stream<Path> folders = Files.list(root)) {
+            return folders.filter(folder -> Files.isDirectory(folder.resolve("target/surefire-reports")))
+                    .sorted()
+                    .map(this::module)
+                    .filter(module -> module.classes() > 0)
+                    .toList();
+        }
+    }
+
+    private Module module(Path folder) {
+        int classes = 0;
+        int ran = 0;
+        int failed = 0;
+        List<Skipped> skipped = new ArrayList<>();
+        try (Stream<Path> files = Files.list(folder.resolve("target/surefire-reports"))) {
+            List<Path> reports = files.filter(
+                            file -> file.getFileName().toString().matches("TEST-.*\\.xml"))
+                    .sorted()
+                    .toList();
+            for (Path report : reports) {
+                if (Files.getLastModifiedTime(report).toInstant().isBefore(since)) {
+                    continue;
+                }
+                classes++;
+                NodeList cases = parse(report).getElementsByTagName("testcase");
+                for (int i = 0; i < cases.getLength(); i++) {
+                    Element test = (Element) cases.item(i);
+                    NodeList skips = test.getElementsByTagName("skipped");
+                    if (skips.getLength() > 0) {
+                        String reason = ((Element) skips.item(0)).getAttribute("message");
+                        skipped.add(
+                                new Skipped(test.getAttribute("classname") + "#" + test.getAttribute("name"), reason));
+                        continue;
+                    }
+                    ran++;
+                    failed += test.getElementsByTagName("failure").getLength()
+                            + test.getElementsByTagName("error").getLength();
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot read the test reports of " + folder, e);
+        }
+        return new Module(folder.getFileName().toString(), classes, ran, failed, skipped);
+    }
+
+    private static Document parse(Path report) throws IOException {
+        try {
+            DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
+            factory.setFeature(XMLConstants.FEATURE_SECURE_PROCESSING, true);
+            return factory.newDocumentBuilder().parse(report.toFile());
+        } catch (ParserConfigurationException | SAXException e) {
+            throw new IOException("Not a test report: " + report, e);
+        }
+    }
+
+    private static Map<String, String> allowed(Path list) throws IOException {
+        Map<String, String> allowed = new TreeMap<>();
+        for (String line : Files.readAllLines(list)) {
+            if (line.isBlank() || line.startsWith("#")) {
+                continue;
+            }
+            String[] halves = line.split(" = ", 2);
+            if (halves.length != 2 || halves[1].isBlank()) {
+                throw new IllegalArgumentException(
+                        "Line '" + line + "' of " + list + " is not of the form 'class#test = reason'.");
+            }
+            allowed.put(halves[0].strip(), halves[1].strip());
+        }
+        return allowed;
+    }
+}
