@@ -1,0 +1,88 @@
+package dev.fenceline.testkit;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Servers that are processes of this machine, on the loopback address and free ports, as root or as an ordinary user. The
+ * programs come with dependencies of the testkit and are unpacked once per user.
+ *
+ * <p><b>Guarantees:</b> no server outlives this JVM, even if this JVM is killed (on Linux and macOS).
+ *
+ * <p><b>Thread-safety:</b> any thread.
+ */
+public final class EmbeddedServers implements Servers {
+
+    private final Deque<AutoCloseable> servers = new ArrayDeque<>();
+    private final Thread hook = new Thread(this::stopAll, "fenceline-testkit-stop");
+    private boolean closed;
+
+    EmbeddedServers() {
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    /**
+     * Starts a redis-server.
+     *
+     * @param spec what is needed
+     * @return a running server that can be killed and paused
+     * @throws IllegalStateException when it does not start; the message holds the end of its log and what to install
+     */
+    @Override
+    public RedisProcess redis(RedisSpec spec) {
+        LocalRedis redis = LocalRedis.start(spec);
+        add(redis);
+        return redis;
+    }
+
+    /**
+     * Starts a PostgreSQL.
+     *
+     * @param spec what is needed
+     * @return a running server that can crash and have a standby
+     * @throws IllegalStateException when it does not start; the message holds the end of its log
+     */
+    @Override
+    public PostgresProcess postgres(PostgresSpec spec) {
+        return LocalPostgres.start(spec, LocalPostgres.LIMIT, this::add);
+    }
+
+    private synchronized void add(AutoCloseable server) {
+        if (closed) {
+            throw new IllegalStateException("These servers are closed; " + server + " was not to be started.");
+        }
+        servers.push(server);
+    }
+
+    @Override
+    public void close() {
+        stopAll();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The JVM is ending: the hook finds nothing left to do.
+            return;
+        }
+    }
+
+    /** The last one first: a standby before its primary. */
+    private synchronized void stopAll() {
+        closed = true;
+        RuntimeException failure = null;
+        while (!servers.isEmpty()) {
+            try {
+                servers.pop().close();
+            } catch (Exception e) {
+                IllegalStateException next = new IllegalStateException("A server was not stopped.", e);
+                if (failure == null) {
+                    failure = next;
+                } else {
+                    failure.addSuppressed(next);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package dev.fenceline.testkit;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** Connections to any PostgreSQL, wherever it runs. */
+final class PostgresSessions {
+
+    static final String SUPERUSER = "postgres";
+
+    private PostgresSessions() {}
+
+    static String jdbcUrl(String host, int port, String database) {
+        return "jdbc:postgresql://" + host + ":" + port + "/" + database + "?user=" + SUPERUSER;
+    }
+
+    static DataSource dataSource(String host, int port, String database, String user) {
+        PGSimpleDataSource dataSource = new PGSimpleDataSource();
+        dataSource.setServerNames(new String[] {host});
+        dataSource.setPortNumbers(new int[] {port});
+        dataSource.setDatabaseName(database);
+        dataSource.setUser(user);
+        return dataSource;
+    }
+
+    /** One value as text. */
+    static String query(DataSource dataSource, String sql) {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            return rows.next() ? String.valueOf(rows.getString(1)) : "";
+        } catch (SQLException e) {
+            throw new IllegalStateException("PostgreSQL refused '" + sql + "': " + e.getMessage(), e);
+        }
+    }
+
+    static void execute(DataSource dataSource, String sql) {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException("PostgreSQL refused '" + sql + "': " + e.getMessage(), e);
+        }
+    }
+}

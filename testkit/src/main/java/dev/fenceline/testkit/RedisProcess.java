@@ -1,0 +1,39 @@
+package dev.fenceline.testkit;
+
+/**
+ * A Redis that is a process of this machine, so that it can crash and sleep.
+ *
+ * <p><b>Blocking:</b> every method returns when what it asks for has happened, or throws {@link IllegalStateException} after
+ * 10 s (30 s for a start).
+ */
+public interface RedisProcess extends RedisServer {
+
+    /**
+     * Returns the process id, another one after a restart.
+     *
+     * @return the pid
+     */
+    long pid();
+
+    /** Ends the process by SIGKILL. What was not persistent is lost; the port and the directory are kept for a restart. */
+    void kill();
+
+    /**
+     * Starts the server again on the same port, directory and settings, after a SIGKILL if it still runs. Returns when it
+     * answers PING.
+     */
+    void restart();
+
+    /** Stops the process by SIGSTOP: connections stay open, nothing is answered. */
+    void pause();
+
+    /** Continues the process by SIGCONT. */
+    void resume();
+
+    /**
+     * On a master, waits until it has at least one replica and each of them has all that was written so far.
+     *
+     * @throws IllegalStateException when that is not so within 10 s
+     */
+    void awaitReplicaInSync();
+}
