@@ -195,9 +195,13 @@ final class LocalRedis implements RedisProcess {
 
     @Override
     public void awaitReplicaInSync() {
+        awaitReplicaInSync(SYNC_LIMIT);
+    }
+
+    void awaitReplicaInSync(Duration limit) {
         Polling.until(
                 "each replica of Redis on port " + port + " has all writes",
-                SYNC_LIMIT,
+                limit,
                 this::replicasInSync,
                 () -> "INFO replication: " + command("INFO", "replication"));
     }

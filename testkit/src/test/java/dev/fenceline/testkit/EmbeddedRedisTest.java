@@ -10,6 +10,7 @@ import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -84,9 +85,9 @@ class EmbeddedRedisTest {
 
     @Test
     void withoutAReplicaThereIsNothingToBeInSync() {
-        RedisProcess redis = servers.redis(RedisSpec.master());
+        LocalRedis redis = (LocalRedis) servers.redis(RedisSpec.master());
         assertThatIllegalStateException()
-                .isThrownBy(() -> redis.awaitReplicaInSync())
+                .isThrownBy(() -> redis.awaitReplicaInSync(Duration.ofMillis(50)))
                 .withMessageContaining("each replica of Redis on port " + redis.port() + " has all writes")
                 .withMessageContaining("connected_slaves:0");
     }
