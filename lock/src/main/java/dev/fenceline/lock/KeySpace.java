@@ -1,0 +1,48 @@
+package dev.fenceline.lock;
+
+import java.nio.charset.StandardCharsets;
+import java.util.zip.CRC32;
+
+/**
+ * The names of our keys. Lock names are spread over a fixed number of buckets, each with one hash tag and one counter, so
+ * that memory does not grow with the names ever used and the keys of one lock share a slot.
+ *
+ * <p>The prefix has no braces ({@code LockOptions} sees to it) and the tag is the first pair in the key, so braces in a
+ * name change nothing.
+ */
+record KeySpace(String prefix) {
+
+    static final int BUCKETS = 1024;
+
+    String lock(LockKey lock) {
+        return bucket(lock) + (lock.kind() == LockKind.FENCED ? ":lock:f:" : ":lock:e:") + lock.name();
+    }
+
+    String counter(LockKey lock) {
+        return bucket(lock) + ":counter";
+    }
+
+    String boot(LockKey lock) {
+        return bucket(lock) + ":boot";
+    }
+
+    String floor(LockKey lock) {
+        return bucket(lock) + ":floor:" + lock.name();
+    }
+
+    /** A key that no lock has, to try permissions on. */
+    String probe(String unique) {
+        return prefix + ":v1:{b0}:probe:" + unique;
+    }
+
+    /** What an access list has to grant. */
+    String pattern() {
+        return prefix + ":v1:*";
+    }
+
+    private String bucket(LockKey lock) {
+        CRC32 hash = new CRC32();
+        hash.update(lock.name().toString().getBytes(StandardCharsets.UTF_8));
+        return prefix + ":v1:{b" + hash.getValue() % BUCKETS + "}";
+    }
+}

@@ -1,0 +1,7 @@
+package dev.fenceline.lock;
+
+/** Whether grants carry a token. The same name is another lock in each kind. */
+enum LockKind {
+    FENCED,
+    EFFICIENCY
+}

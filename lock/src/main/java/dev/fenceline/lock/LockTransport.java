@@ -1,0 +1,63 @@
+package dev.fenceline.lock;
+
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The three steps on a lock server, each one atomic there. Every stage ends within one command timeout, and fails with
+ * {@link SendFailure} only. A command is sent at most once by each call, and never again after a reconnect.
+ */
+interface LockTransport {
+
+    /** Names the server in messages, without credentials. */
+    String server();
+
+    /**
+     * Asks for a full lease. Idempotent by holder: the same holder is granted the same token.
+     *
+     * @param floor the token must be above it; 0 where nothing has to be passed
+     */
+    CompletionStage<AcquireReply> acquire(LockKey lock, UUID holder, long floor);
+
+    /** Asks for a full lease from now; never makes a lock that is gone. */
+    CompletionStage<RenewReply> renew(LockKey lock, UUID holder);
+
+    /** Removes the lock if this holder has it. */
+    CompletionStage<ReleaseReply> release(LockKey lock, UUID holder);
+
+    /** Disconnects. Commands fail from now on. */
+    void close(Duration limit);
+
+    /** What a server says to a request for a lease. Times are microseconds. */
+    sealed interface AcquireReply {
+
+        /** Granted, or granted before to the same holder. The token of an efficiency lock is 0. */
+        record Granted(long token) implements AcquireReply {}
+
+        /** Somebody else has it. The value tells who; the time to live is negative if it never ends. */
+        record Held(@Nullable LockValue by, long ttlMillis) implements AcquireReply {}
+
+        /** The counter is further ahead of the server's clock than S allows; nothing is granted for so long. */
+        record Wait(long micros, long counter, long serverTime) implements AcquireReply {}
+
+        /** A floor is more than 24 h ahead of the server's clock. */
+        record FloorTooFar(long mark, long serverTime) implements AcquireReply {}
+
+        /** The next token would not fit into 53 bits. */
+        record Exhausted(long counter, long serverTime) implements AcquireReply {}
+    }
+
+    /** What a server says to a renewal. */
+    enum RenewReply {
+        RENEWED,
+        REFUSED
+    }
+
+    /** What a server says to a release. */
+    enum ReleaseReply {
+        RELEASED,
+        ABSENT
+    }
+}

@@ -1,0 +1,56 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.HolderProcess;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What lies under a lock's key: {@code holder|token|since|pid|host|application}. The application comes last, so that it may
+ * hold a bar.
+ */
+record LockValue(String holder, long token, HolderProcess process) {
+
+    private static final Pattern TEXT =
+            Pattern.compile("([0-9a-f]{32})\\|([0-9]{1,16})\\|([0-9]{1,16})\\|([0-9]{1,18})\\|([^|]*)\\|(.*)");
+    private static final int MAX_HOST_LENGTH = 100;
+
+    /** Reads a value; null for one that another release or somebody else wrote. */
+    static @Nullable LockValue parse(String text) {
+        Matcher matcher = TEXT.matcher(text);
+        if (!matcher.matches()) {
+            return null;
+        }
+        Instant since = Instant.EPOCH.plus(Long.parseLong(matcher.group(3)), ChronoUnit.MICROS);
+        return new LockValue(
+                matcher.group(1),
+                Long.parseLong(matcher.group(2)),
+                new HolderProcess(matcher.group(6), matcher.group(5), Long.parseLong(matcher.group(4)), since));
+    }
+
+    /** Describes this process for those who wait: the part of the value after {@code since}. */
+    static String who(String application) {
+        return ProcessHandle.current().pid() + "|" + host() + "|" + application;
+    }
+
+    static String hex(UUID holder) {
+        return holder.toString().replace("-", "");
+    }
+
+    private static String host() {
+        String name;
+        try {
+            name = InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            // Only a message needs it, so a machine without a resolvable name must not keep anybody from locking.
+            return "unknown host";
+        }
+        String plain = name.replaceAll("[|\\p{Cntrl}]", "_");
+        return plain.length() <= MAX_HOST_LENGTH ? plain : plain.substring(0, MAX_HOST_LENGTH);
+    }
+}

@@ -1,0 +1,38 @@
+package dev.fenceline.lock;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** A Lua script from a file beside this class, and the digest by which Redis keeps it. */
+record Script(String source, String digest) {
+
+    static final Script ACQUIRE = load("acquire.lua");
+    static final Script RENEW = load("renew.lua");
+    static final Script RELEASE = load("release.lua");
+    static final Script PROBE = load("probe.lua");
+
+    static Script load(String file) {
+        try (InputStream in = Script.class.getResourceAsStream(file)) {
+            if (in == null) {
+                throw new IllegalStateException("The file " + file + " is missing from the jar of fenceline-lock.");
+            }
+            return of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static Script of(String source) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-1").digest(source.getBytes(StandardCharsets.UTF_8));
+            return new Script(source, HexFormat.of().formatHex(digest));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("Every Java platform has SHA-1; Redis names scripts by it.", e);
+        }
+    }
+}
