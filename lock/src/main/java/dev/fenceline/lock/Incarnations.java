@@ -1,0 +1,49 @@
+package dev.fenceline.lock;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which incarnation of the server this client has seen, and since when by the server's clock. One for all connections to a
+ * server: {@code seen} stays true when an incarnation is met again, as nothing was issued by another since then.
+ */
+final class Incarnations {
+
+    /** An incarnation and the server times at which INFO named it: at first, and last on one connection. */
+    record Sighting(String incarnation, long seen, long checked) {
+
+        /** Equals no boot key, so the script asks INFO. */
+        static final Sighting NONE = new Sighting("", 0, 0);
+    }
+
+    private record Known(String incarnation, long seen) {}
+
+    private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
+
+    /** A connection's own view. It begins with nothing, since it may have reached another node than the last one. */
+    Connection newConnection() {
+        return new Connection();
+    }
+
+    final class Connection {
+
+        private volatile Sighting last = Sighting.NONE;
+
+        Sighting last() {
+            return last;
+        }
+
+        /** Notes what INFO said at a server time; returns the incarnation if it took the place of another. */
+        Optional<String> note(String incarnation, long time) {
+            Known before = known.get();
+            if (before != null && before.incarnation().equals(incarnation)) {
+                last = new Sighting(incarnation, before.seen(), time);
+                return Optional.empty();
+            }
+            last = new Sighting(incarnation, time, time);
+            boolean first = known.compareAndSet(before, new Known(incarnation, time));
+            return first && before != null ? Optional.of(incarnation) : Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.BackendMisconfiguredException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Looks at a server before the first lock: whether what we promise can hold there, and whether we may do what we need. */
+final class ServerCheck {
+
+    private static final Pattern COMMAND = Pattern.compile("'([A-Za-z]+)(\\|[A-Za-z]+)?' command");
+    private static final Pattern VERSION = Pattern.compile("([0-9]+)\\.([0-9]+).*");
+
+    private final String server;
+    private final KeySpace keys;
+
+    ServerCheck(String server, KeySpace keys) {
+        this.server = server;
+        this.keys = keys;
+    }
+
+    /** Ends well, or with a {@link BackendMisconfiguredException}, or with a {@link SendFailure}. */
+    CompletableFuture<Void> run(Link link) {
+        String[] key = {keys.probe(LockValue.hex(UUID.randomUUID()))};
+        // By text first, which also makes the digest known, so that a refusal of either is a missing grant.
+        return link.byText(Script.PROBE, key)
+                .handle(Answer::new)
+                .thenCompose(text -> link.byDigest(Script.PROBE, key)
+                        .handle(Answer::new)
+                        .thenAccept(digest -> judge(link, text, digest)));
+    }
+
+    private record Answer(List<String> reply, @Nullable Throwable thrown) {}
+
+    private void judge(Link link, Answer text, Answer digest) {
+        Set<String> missing = new LinkedHashSet<>();
+        @Nullable Throwable refusal = null;
+        for (Answer answer : List.of(text, digest)) {
+            if (answer.thrown() == null) {
+                continue;
+            }
+            SendFailure failure = link.failure(Link.unwrapped(answer.thrown()));
+            boolean followsFromTheFirst =
+                    refusal != null && String.valueOf(failure.getMessage()).contains("NOSCRIPT");
+            if (followsFromTheFirst) {
+                continue;
+            }
+            if (failure.kind() != SendFailure.Kind.FORBIDDEN) {
+                throw new CompletionException(failure);
+            }
+            missing.add("+" + command(String.valueOf(failure.getMessage()), "eval"));
+            refusal = failure;
+        }
+        if (refusal != null) {
+            throw missingGrants(missing, refusal);
+        }
+        judge(text.reply());
+    }
+
+    private void judge(List<String> reply) {
+        String info = reply.get(0) + "\n" + reply.get(1) + "\n" + reply.get(2);
+        List<String> failed = reply.subList(3, reply.size());
+        if (info.contains("role:slave")) {
+            throw new BackendMisconfiguredException(
+                    server + " is a replica (role:slave): what is locked there is not locked at its master."
+                            + " Connect to the master.",
+                    null);
+        }
+        refuseMissingGrants(failed);
+        String version = value(info, "redis_version");
+        Matcher parts = VERSION.matcher(version);
+        if (!parts.matches() || Integer.parseInt(parts.group(1)) * 1000 + Integer.parseInt(parts.group(2)) < 6002) {
+            throw new BackendMisconfiguredException(
+                    server + " is version '" + version + "' (redis_version); 6.2 is the oldest that is known to work."
+                            + " Upgrade the server.",
+                    null);
+        }
+        String policy = value(info, "maxmemory_policy");
+        if (!policy.equals("noeviction")) {
+            throw new BackendMisconfiguredException(
+                    server + " has maxmemory-policy '" + policy
+                            + "', which may delete held locks and token counters when"
+                            + " memory runs short. Set maxmemory-policy noeviction, or use another server for locks.",
+                    null);
+        }
+    }
+
+    private void refuseMissingGrants(List<String> failed) {
+        Set<String> missing = new LinkedHashSet<>();
+        List<String> others = new ArrayList<>();
+        for (int i = 0; i < failed.size(); i += 2) {
+            String command = failed.get(i);
+            String error = failed.get(i + 1);
+            if (error.contains("key")) {
+                missing.add("~" + keys.pattern());
+            } else if (error.contains("permission") || error.contains("can't run this command")) {
+                missing.add("+" + command);
+            } else {
+                others.add(command + ": " + error);
+            }
+        }
+        if (!missing.isEmpty()) {
+            throw missingGrants(missing, null);
+        }
+        if (!others.isEmpty()) {
+            throw new CompletionException(
+                    new SendFailure(SendFailure.Kind.UNABLE, server + " answered: " + String.join("; ", others), null));
+        }
+    }
+
+    private BackendMisconfiguredException missingGrants(Set<String> missing, @Nullable Throwable cause) {
+        return new BackendMisconfiguredException(
+                server + " does not grant this user what locks need. Missing: " + String.join(" ", missing)
+                        + ". Give them with ACL SETUSER <user> " + String.join(" ", missing) + ".",
+                cause);
+    }
+
+    static String command(String message, String otherwise) {
+        Matcher matcher = COMMAND.matcher(message);
+        return matcher.find() ? matcher.group(1) : otherwise;
+    }
+
+    private static String value(String info, String field) {
+        Matcher matcher =
+                Pattern.compile("^" + field + ":(\\S*)", Pattern.MULTILINE).matcher(info);
+        return matcher.find() ? matcher.group(1) : "";
+    }
+}
