@@ -1,0 +1,221 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.EfficiencyLock;
+import dev.fenceline.FencedLock;
+import dev.fenceline.FencelineEvent;
+import dev.fenceline.LockName;
+import dev.fenceline.LockOptions;
+import dev.fenceline.Locks;
+import dev.fenceline.lock.LockTransport.ReleaseReply;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The locks over one transport: what is waited for, what is held, and the one thread that renews. Knows nothing of Redis or
+ * of Lettuce, and takes time and chance from outside, so that a simulation can drive it.
+ */
+final class ConnectedLocks implements Locks {
+
+    private final LockTransport transport;
+    private final LockOptions options;
+    private final LockClock clock;
+    private final RandomGenerator random;
+    private final ScheduledExecutorService scheduler;
+
+    private final Floors floors = new Floors();
+    private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
+    private final Set<RedisLease> held = ConcurrentHashMap.newKeySet();
+    private final Set<Release> releases = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    ConnectedLocks(
+            LockTransport transport,
+            LockOptions options,
+            LockClock clock,
+            RandomGenerator random,
+            ScheduledExecutorService scheduler) {
+        this.transport = transport;
+        this.options = options;
+        this.clock = clock;
+        this.random = random;
+        this.scheduler = scheduler;
+    }
+
+    @Override
+    public FencedLock fenced(LockName name) {
+        return new RedisFencedLock(this, name);
+    }
+
+    @Override
+    public EfficiencyLock efficiency(LockName name) {
+        return new RedisEfficiencyLock(this, name);
+    }
+
+    @Override
+    public void close() {
+        if (!closing.compareAndSet(false, true)) {
+            // The JVM may be ending: it must not halt before the releases of whoever closes have gone out.
+            awaitQuietly(closed, options.commandTimeout());
+            return;
+        }
+        long start = System.nanoTime();
+        // A part of the time is kept for disconnecting, so that the whole stays within one command timeout.
+        Duration forReleases = options.commandTimeout().multipliedBy(3).dividedBy(4);
+        waiting.forEach(acquisition -> acquisition.fail(closedException(acquisition.name())));
+        closeHeld(forReleases);
+        awaitQuietly(allAcknowledged(), forReleases.minusNanos(System.nanoTime() - start));
+        scheduler.shutdownNow();
+        transport.close(options.commandTimeout().minusNanos(System.nanoTime() - start));
+        closed.complete(null);
+    }
+
+    private void closeHeld(Duration limit) {
+        record Sent(RedisLease lease, CompletableFuture<ReleaseReply> acknowledged) {}
+        List<Sent> sent = new ArrayList<>();
+        for (RedisLease lease : held) {
+            CompletableFuture<ReleaseReply> acknowledged = lease.startClosing();
+            if (acknowledged != null) {
+                sent.add(new Sent(lease, acknowledged));
+            }
+        }
+        long end = System.nanoTime() + limit.toNanos();
+        for (Sent release : sent) {
+            try {
+                ReleaseReply unused = Uninterruptibly.await(
+                        release.acknowledged(), Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+            } catch (SendFailure failure) {
+                release.lease().releaseFailed(failure);
+            }
+        }
+    }
+
+    boolean isClosed() {
+        return closing.get();
+    }
+
+    LockTransport transport() {
+        return transport;
+    }
+
+    LockOptions options() {
+        return options;
+    }
+
+    LockClock clock() {
+        return clock;
+    }
+
+    Floors floors() {
+        return floors;
+    }
+
+    /** 128 bits: a holder is compared where two servers issued the same number. */
+    UUID newHolder() {
+        return new UUID(random.nextLong(), random.nextLong());
+    }
+
+    /** A number from 0 to one below the bound. */
+    long random(long bound) {
+        return random.nextLong(bound);
+    }
+
+    /** Starts an acquisition; it is failed at once when the locks are closed, also in the middle of this method. */
+    Acquisition start(LockKey lock, Duration maxWait) {
+        Acquisition acquisition = new Acquisition(this, lock, maxWait);
+        waiting.add(acquisition);
+        var unused = acquisition.result().whenComplete((outcome, thrown) -> waiting.remove(acquisition));
+        if (isClosed()) {
+            acquisition.fail(closedException(lock.name()));
+        } else {
+            acquisition.attempt();
+        }
+        return acquisition;
+    }
+
+    BackendUnavailableException closedException(LockName name) {
+        return new BackendUnavailableException(
+                "Lock '" + name + "' not acquired: these locks were closed. Nothing is held; connect anew.", null);
+    }
+
+    void hold(RedisLease lease) {
+        held.add(lease);
+    }
+
+    void forget(RedisLease lease) {
+        held.remove(lease);
+    }
+
+    /** Has {@link #close()} wait for a release. */
+    void releasing(Release release) {
+        releases.add(release);
+    }
+
+    void released(Release release) {
+        releases.remove(release);
+    }
+
+    void tell(FencelineEvent event) {
+        options.listener().tell(event);
+    }
+
+    /** Runs a step on the thread of these locks; not any more once they are closed. */
+    void soon(Runnable step) {
+        boolean unused = laterNanos(step, 0);
+    }
+
+    /** Runs a step later; false when these locks are closed. */
+    boolean later(Runnable step, long delayMillis) {
+        return laterNanos(step, TimeUnit.MILLISECONDS.toNanos(delayMillis));
+    }
+
+    boolean laterNanos(Runnable step, long delayNanos) {
+        return timer(step, delayNanos) != null;
+    }
+
+    /** As {@link #later}, and can be cancelled; null when these locks are closed. */
+    @Nullable Future<?> timer(Runnable step, long delayNanos) {
+        try {
+            return scheduler.schedule(() -> runSafely(step), delayNanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            return null;
+        }
+    }
+
+    private static void runSafely(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            // A callback of the user may throw. The executor would swallow it; the handler is where it can be seen.
+            Thread thread = Thread.currentThread();
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+        }
+    }
+
+    private CompletableFuture<Void> allAcknowledged() {
+        return CompletableFuture.allOf(
+                releases.stream().map(Release::acknowledged).toArray(CompletableFuture<?>[]::new));
+    }
+
+    private static void awaitQuietly(CompletableFuture<Void> done, Duration limit) {
+        try {
+            Void unused = Uninterruptibly.await(done, limit.isNegative() ? Duration.ZERO : limit);
+        } catch (SendFailure | CompletionException e) {
+            // What could not be released has been reported, or nobody holds it; it ends with its lease time.
+        }
+    }
+}

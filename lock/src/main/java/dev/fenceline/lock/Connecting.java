@@ -1,0 +1,61 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencelineException;
+import dev.fenceline.LockOptions;
+import dev.fenceline.Locks;
+import io.lettuce.core.RedisURI;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+
+/** Puts the parts together: transport, thread, locks, and the hook that releases when the JVM ends. */
+final class Connecting {
+
+    /** A little more than Lettuce's own limit, whose message says more. */
+    private static final Duration LIMIT = Duration.ofMillis(5_500);
+
+    private Connecting() {}
+
+    static Locks to(RedisURI uri, LockOptions options) {
+        LockClock clock = LockClock.system();
+        ScheduledThreadPoolExecutor scheduler = scheduler();
+        LettuceTransport transport = new LettuceTransport(uri, options, clock, scheduler);
+        try {
+            await(transport, transport.connect());
+        } catch (RuntimeException e) {
+            scheduler.shutdownNow();
+            transport.close(options.commandTimeout());
+            throw e;
+        }
+        return HookedLocks.of(new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler));
+    }
+
+    private static void await(LettuceTransport transport, CompletableFuture<Void> connected) {
+        try {
+            Void unused = Uninterruptibly.await(connected, LIMIT);
+        } catch (SendFailure failure) {
+            Throwable cause = failure.getCause();
+            if (cause instanceof FencelineException ours) {
+                throw ours;
+            }
+            throw new BackendUnavailableException(
+                    "No connection to " + transport.server() + ": " + failure.getMessage()
+                            + ". Nothing was sent; check host, port and whether the server runs.",
+                    failure);
+        }
+    }
+
+    private static ScheduledThreadPoolExecutor scheduler() {
+        ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "fenceline-lock");
+            thread.setDaemon(true);
+            return thread;
+        });
+        // A process takes and releases many locks within one period; their tasks must not pile up.
+        scheduler.setRemoveOnCancelPolicy(true);
+        scheduler.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        return scheduler;
+    }
+}

@@ -1,0 +1,58 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.lock.LockTransport.ReleaseReply;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A release by holder that is sent until the server acknowledges it, or until the lease time has passed and the lock is free
+ * anyway. Sending it twice is harmless.
+ */
+final class Release {
+
+    private static final long FIRST_DELAY_MILLIS = 20;
+    private static final long LONGEST_DELAY_MILLIS = 500;
+
+    private final ConnectedLocks locks;
+    private final LockKey lock;
+    private final UUID holder;
+    private final long leaseEnd;
+    private final CompletableFuture<ReleaseReply> acknowledged = new CompletableFuture<>();
+
+    private Release(ConnectedLocks locks, LockKey lock, UUID holder) {
+        this.locks = locks;
+        this.lock = lock;
+        this.holder = holder;
+        this.leaseEnd = locks.clock().nanoTime() + locks.options().lease().toNanos();
+    }
+
+    /** Sends the first release before this returns; ends with the acknowledgement, or with the last {@link SendFailure}. */
+    static CompletableFuture<ReleaseReply> send(ConnectedLocks locks, LockKey lock, UUID holder) {
+        Release release = new Release(locks, lock, holder);
+        locks.releasing(release);
+        release.attempt(FIRST_DELAY_MILLIS);
+        return release.acknowledged;
+    }
+
+    CompletableFuture<ReleaseReply> acknowledged() {
+        return acknowledged;
+    }
+
+    private void attempt(long delayMillis) {
+        var unused = locks.transport().release(lock, holder).whenComplete((reply, thrown) -> {
+            if (thrown == null) {
+                locks.released(this);
+                acknowledged.complete(reply);
+                return;
+            }
+            SendFailure failure = SendFailure.of(thrown);
+            boolean leaseIsOver = locks.clock().nanoTime() - leaseEnd >= 0;
+            if (leaseIsOver
+                    || failure.kind() == SendFailure.Kind.FORBIDDEN
+                    || !locks.later(() -> attempt(Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS)), delayMillis)) {
+                locks.released(this);
+                acknowledged.completeExceptionally(failure);
+            }
+        });
+    }
+}
