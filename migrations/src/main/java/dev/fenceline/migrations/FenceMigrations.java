@@ -1,0 +1,167 @@
+package dev.fenceline.migrations;
+
+import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencelineException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+
+/**
+ * Brings the fence schema into a PostgreSQL database: the schema {@code fenceline} with the marks, the record of operations
+ * and the functions that a fence calls.
+ *
+ * <pre>{@code
+ * FenceMigrations migrations = FenceMigrations.on(ownerDataSource);
+ * migrations.install();
+ * migrations.grantTo("app");
+ * }</pre>
+ *
+ * <p><b>Guarantees:</b> only the schema {@code fenceline} is touched. Flyway runs with a history table of its own,
+ * {@code fenceline.schema_history}, and neither reads nor baselines another. Releases that share a database run side by side:
+ * an upgrade adds functions and removes none that an earlier release calls.
+ *
+ * <p><b>Thread-safety:</b> immutable.
+ */
+public final class FenceMigrations {
+
+    private static final String SCHEMA = "fenceline";
+
+    private final DataSource dataSource;
+
+    private FenceMigrations(DataSource dataSource) {
+        this.dataSource = dataSource;
+    }
+
+    /**
+     * Chooses the database.
+     *
+     * @param dataSource connects as the role that is to own the schema; it needs two connections at a time
+     * @return migrations of that database; nothing is sent yet
+     */
+    public static FenceMigrations on(DataSource dataSource) {
+        return new FenceMigrations(Objects.requireNonNull(dataSource, "dataSource"));
+    }
+
+    /**
+     * Installs the schema, or brings it up to this release. Idempotent, and safe when several processes install at once.
+     *
+     * <p><b>Blocking:</b> while another process installs.
+     *
+     * @throws BackendMisconfiguredException when the role may not create the schema, or something else than these migrations
+     *     has filled it; the message says which
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public void install() {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(true);
+            statement.execute(resource("create_schema.sql"));
+        } catch (SQLException e) {
+            throw failure("Installing the fence schema", "have an administrator run: CREATE SCHEMA fenceline", e, e);
+        }
+        try {
+            Flyway.configure(FenceMigrations.class.getClassLoader())
+                    .dataSource(dataSource)
+                    .locations("classpath:dev/fenceline/migrations")
+                    .schemas(SCHEMA)
+                    .defaultSchema(SCHEMA)
+                    .createSchemas(false)
+                    .table("schema_history")
+                    .baselineOnMigrate(false)
+                    .cleanDisabled(true)
+                    .placeholderReplacement(false)
+                    .load()
+                    .migrate();
+        } catch (FlywayException e) {
+            throw failure("Installing the fence schema", "connect as the owner of schema fenceline", e, sqlCause(e));
+        }
+    }
+
+    /**
+     * Lets a role use fences, and nothing else: USAGE on the schema and EXECUTE on the functions that a fence calls. The role
+     * cannot read or write a table of the schema. Idempotent.
+     *
+     * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
+     * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role
+     *     does not own it
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public void grantTo(String role) {
+        try (Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(true);
+            try (PreparedStatement grant = connection.prepareStatement(resource("grant.sql"))) {
+                grant.setString(1, role);
+                try (ResultSet text = grant.executeQuery();
+                        Statement statement = connection.createStatement()) {
+                    text.next();
+                    statement.execute(text.getString(1));
+                }
+            }
+        } catch (SQLException e) {
+            throw failure(
+                    "Granting the use of fences to role '" + role + "'",
+                    "install first, connect as the owner of schema fenceline, and create the role",
+                    e,
+                    e);
+        }
+    }
+
+    private static FencelineException failure(String step, String remedy, Exception cause, SQLException said) {
+        String state = Objects.requireNonNullElse(said.getSQLState(), "");
+        String message = step + " failed";
+        // Of connections: 08 could not be made or broke, 57P lost to a shutdown, 53 out of resources.
+        if (state.isEmpty() || state.startsWith("08") || state.startsWith("57P") || state.startsWith("53")) {
+            return new BackendUnavailableException(
+                    message + ": the database cannot be reached (" + firstLine(said)
+                            + "). Check its address and try again; what was installed so far stays.",
+                    cause);
+        }
+        if (state.startsWith("28") || state.equals("3D000")) {
+            return new BackendMisconfiguredException(
+                    message + ": the database refuses the connection (" + firstLine(said)
+                            + "). Check the user, the password and the name of the database.",
+                    cause);
+        }
+        return new BackendMisconfiguredException(
+                message + ": " + firstLine(said) + " (SQLSTATE " + state + "). To do: " + remedy + ".", cause);
+    }
+
+    private static SQLException sqlCause(FlywayException e) {
+        for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql) {
+                return sql;
+            }
+        }
+        // Flyway's own complaint: a history that does not fit, or a schema filled by something else. F0000 is
+        // PostgreSQL's
+        // code for a configuration error.
+        String complaint = Objects.requireNonNullElse(e.getMessage(), e.toString());
+        return new SQLException(complaint.replaceAll("\\s*\\R\\s*", " "), "F0000", e);
+    }
+
+    private static String firstLine(SQLException e) {
+        return Objects.requireNonNullElse(e.getMessage(), e.toString())
+                .lines()
+                .findFirst()
+                .orElse("");
+    }
+
+    private static String resource(String name) {
+        try (InputStream in = Objects.requireNonNull(FenceMigrations.class.getResourceAsStream(name), name)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

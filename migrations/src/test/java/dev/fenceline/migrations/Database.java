@@ -1,0 +1,76 @@
+package dev.fenceline.migrations;
+
+import dev.fenceline.testkit.PostgresServer;
+import dev.fenceline.testkit.SharedServers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** A database of its own, and what tests ask of it. */
+record Database(PostgresServer server, String name) {
+
+    static Database empty() {
+        PostgresServer server = SharedServers.postgres();
+        return new Database(server, server.newDatabase());
+    }
+
+    static Database installed() {
+        Database database = empty();
+        FenceMigrations.on(database.source()).install();
+        return database;
+    }
+
+    DataSource source() {
+        return server.dataSource(name);
+    }
+
+    /** A role that exists in this database's server; roles are shared by all databases. */
+    String newRole(String prefix) {
+        String role = prefix + name;
+        execute(source(), "CREATE ROLE \"" + role.replace("\"", "\"\"") + "\" LOGIN");
+        return role;
+    }
+
+    DataSource as(String role) {
+        return server.dataSource(name, role);
+    }
+
+    void execute(String sql) {
+        execute(source(), sql);
+    }
+
+    static void execute(DataSource source, String sql) {
+        try {
+            run(source, sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql, e);
+        }
+    }
+
+    static List<String> run(DataSource source, String sql) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement()) {
+            List<String> rows = new ArrayList<>();
+            if (statement.execute(sql)) {
+                try (ResultSet result = statement.getResultSet()) {
+                    while (result.next()) {
+                        rows.add(result.getString(1));
+                    }
+                }
+            }
+            return rows;
+        }
+    }
+
+    List<String> rows(String sql) {
+        try {
+            return run(source(), sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql, e);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package dev.fenceline.migrations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.BackendUnavailableException;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+@Tag("server")
+class FenceMigrationsTest {
+
+    private static final String SUCCEEDED =
+            "SELECT version FROM fenceline.schema_history WHERE success AND version IS NOT NULL ORDER BY installed_rank";
+
+    @Test
+    void installingTwiceChangesNothing() {
+        Database database = Database.installed();
+
+        FenceMigrations.on(database.source()).install();
+
+        assertThat(database.rows(SUCCEEDED)).containsExactly("1");
+        assertThat(database.rows("SELECT fenceline.version_v1()")).containsExactly("1");
+    }
+
+    @Test
+    void severalProcessesMayInstallAtOnce() throws Exception {
+        for (int round = 0; round < 3; round++) {
+            Database database = Database.empty();
+            int installers = 6;
+            CyclicBarrier start = new CyclicBarrier(installers);
+            ExecutorService pool = Executors.newFixedThreadPool(installers);
+            try {
+                List<Future<?>> running = new ArrayList<>();
+                for (int i = 0; i < installers; i++) {
+                    running.add(pool.submit(() -> {
+                        start.await(20, TimeUnit.SECONDS);
+                        FenceMigrations.on(database.source()).install();
+                        return null;
+                    }));
+                }
+                for (Future<?> future : running) {
+                    future.get(60, TimeUnit.SECONDS);
+                }
+            } finally {
+                pool.shutdownNow();
+            }
+            assertThat(database.rows(SUCCEEDED)).containsExactly("1");
+        }
+    }
+
+    @Test
+    void theHistoryOfAnApplicationIsLeftAlone() {
+        Database database = Database.empty();
+        database.execute("CREATE TABLE public.customer (id int)");
+        Flyway application = Flyway.configure()
+                .dataSource(database.source())
+                .locations("filesystem:target/no-migrations-here")
+                .failOnMissingLocations(false)
+                .baselineOnMigrate(true)
+                .baselineVersion("7")
+                .load();
+        application.migrate();
+
+        FenceMigrations.on(database.source()).install();
+
+        assertThat(database.rows("SELECT version FROM public.flyway_schema_history"))
+                .containsExactly("7");
+        assertThat(database.rows(SUCCEEDED)).containsExactly("1");
+        application.validate();
+    }
+
+    @Test
+    void aSchemaFilledBySomethingElseIsRefusedAndNotBaselined() {
+        Database database = Database.empty();
+        database.execute("CREATE SCHEMA fenceline; CREATE TABLE fenceline.stranger (id int)");
+
+        assertThatThrownBy(() -> FenceMigrations.on(database.source()).install())
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageStartingWith("Installing the fence schema failed: Found non-empty schema(s) \"fenceline\"")
+                .hasMessageEndingWith("To do: connect as the owner of schema fenceline.");
+        assertThat(database.rows("SELECT to_regclass('fenceline.schema_history')::text"))
+                .containsOnlyNulls();
+    }
+
+    @Test
+    void aRoleThatMayNotCreateASchemaIsToldWhatToRun() {
+        Database database = Database.empty();
+        String role = database.newRole("plain_");
+
+        assertThatThrownBy(() -> FenceMigrations.on(database.as(role)).install())
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessage(
+                        "Installing the fence schema failed: ERROR: permission denied for database " + database.name()
+                                + " (SQLSTATE 42501). To do: have an administrator run: CREATE SCHEMA fenceline.");
+    }
+
+    @Test
+    void aRoleInstallsIntoASchemaThatAnAdministratorCreatedForIt() {
+        Database database = Database.empty();
+        String role = database.newRole("owner_");
+        database.execute("CREATE SCHEMA fenceline AUTHORIZATION \"" + role + "\"");
+
+        FenceMigrations.on(database.as(role)).install();
+
+        assertThat(database.rows(SUCCEEDED)).containsExactly("1");
+    }
+
+    @Test
+    void noServerIsToldAsSuch() throws IOException {
+        PGSimpleDataSource nowhere = new PGSimpleDataSource();
+        try (ServerSocket free = new ServerSocket(0)) {
+            nowhere.setPortNumbers(new int[] {free.getLocalPort()});
+        }
+
+        assertThatThrownBy(() -> FenceMigrations.on(nowhere).install())
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageStartingWith(
+                        "Installing the fence schema failed: the database cannot be reached (Connection to localhost:")
+                .hasMessageEndingWith("Check its address and try again; what was installed so far stays.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"app_", "App User ", "o'brien \"x\"; DROP SCHEMA fenceline; --"})
+    void aGrantedRoleCallsFunctionsAndTouchesNoTable(String prefix) throws SQLException {
+        Database database = Database.installed();
+        String role = database.newRole(prefix);
+        var app = database.as(role);
+        String claim = "SELECT admitted FROM fenceline.claim_v1('a', 1, gen_random_uuid(), 1000)";
+        assertThatThrownBy(() -> Database.run(app, claim))
+                .hasMessageContaining("permission denied for schema fenceline");
+
+        FenceMigrations.on(database.source()).grantTo(role);
+
+        assertThat(Database.run(app, claim)).containsExactly("t");
+        assertThat(Database.run(app, "SELECT newest_token FROM fenceline.mark_v1('a')"))
+                .containsExactly("1");
+        for (String sql : List.of(
+                "SELECT * FROM fenceline.guard",
+                "UPDATE fenceline.guard SET token = 5",
+                "DELETE FROM fenceline.operation",
+                "SELECT * FROM fenceline.schema_history")) {
+            assertThatThrownBy(() -> Database.run(app, sql)).hasMessageContaining("permission denied for table");
+        }
+        for (String sql : List.of(
+                "SELECT fenceline.shorten_timeout_v1('lock_timeout', 1)", "SELECT fenceline.require_primary_v1('x')")) {
+            assertThatThrownBy(() -> Database.run(app, sql)).hasMessageContaining("permission denied for function");
+        }
+    }
+
+    @Test
+    void aRoleThatDoesNotExistIsNamed() {
+        Database database = Database.installed();
+
+        assertThatThrownBy(() -> FenceMigrations.on(database.source()).grantTo("nobody here"))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessage(
+                        "Granting the use of fences to role 'nobody here' failed: ERROR: role \"nobody here\" does not"
+                                + " exist (SQLSTATE 42704). To do: install first, connect as the owner of schema fenceline, and"
+                                + " create the role.");
+    }
+
+    @Test
+    void grantingBeforeInstallingSaysSo() {
+        Database database = Database.empty();
+
+        assertThatThrownBy(() -> FenceMigrations.on(database.source()).grantTo("postgres"))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageContaining("schema \"fenceline\" does not exist (SQLSTATE 3F000). To do: install first");
+    }
+}
