@@ -1,0 +1,159 @@
+package dev.fenceline.jdbc;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.CallableStatement;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.sql.Statement;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection that work gets: it refuses to end the transaction, and reports each failure to its {@link TransactionGuard}.
+ * So do the statements, results and metadata that come from it, since each of them leads back to a connection.
+ *
+ * <p>{@code unwrap} gives the driver's object, for COPY and the like. Whatever is done through it is still covered by the last
+ * check before COMMIT, only later and with a poorer message.
+ */
+final class GuardedConnection implements InvocationHandler {
+
+    private static final Set<String> ENDING = Set.of("commit", "setAutoCommit", "close", "abort");
+
+    private final Object target;
+    private final TransactionGuard guard;
+    private final @Nullable Connection connection;
+    private final @Nullable Object origin;
+    private final @Nullable String preparedSql;
+
+    private GuardedConnection(
+            Object target,
+            TransactionGuard guard,
+            @Nullable Connection connection,
+            @Nullable Object origin,
+            @Nullable String preparedSql) {
+        this.target = target;
+        this.guard = guard;
+        this.connection = connection;
+        this.origin = origin;
+        this.preparedSql = preparedSql;
+    }
+
+    static Connection around(Connection raw, TransactionGuard guard) {
+        return proxy(Connection.class, new GuardedConnection(raw, guard, null, null, null));
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] args) throws Throwable {
+        Object[] arguments = args == null ? new Object[0] : args;
+        if (method.getDeclaringClass() == Object.class) {
+            return switch (method.getName()) {
+                case "equals" -> proxy == arguments[0];
+                case "hashCode" -> System.identityHashCode(proxy);
+                default -> "fenced " + target;
+            };
+        }
+        if (guard.hasEnded()) {
+            return answerAfterEnd(method);
+        }
+        if (target instanceof Connection && guard.isActive() && endsTransaction(method)) {
+            throw guard.refuse(method.getName() + "()");
+        }
+        String sql = sqlOf(method, arguments);
+        if (sql != null) {
+            guard.check(sql);
+        }
+        Object result = call(method, arguments);
+        note(method, arguments, sql, result);
+        return result == null ? null : guarded(proxy, method, sql, result);
+    }
+
+    /** A connection kept beyond its transaction must do nothing; closing it, or what came from it, is fine. */
+    private @Nullable Object answerAfterEnd(Method method) {
+        return switch (method.getName()) {
+            case "isClosed" -> true;
+            case "close" -> null;
+            default -> throw guard.afterEnd();
+        };
+    }
+
+    private static boolean endsTransaction(Method method) {
+        return ENDING.contains(method.getName())
+                || (method.getName().equals("rollback") && method.getParameterCount() == 0);
+    }
+
+    private @Nullable String sqlOf(Method method, Object[] arguments) {
+        String name = method.getName();
+        boolean runs = name.startsWith("execute");
+        if (arguments.length > 0
+                && arguments[0] instanceof String sql
+                && (runs || name.startsWith("prepare") || name.equals("addBatch"))) {
+            return sql;
+        }
+        return runs ? preparedSql : null;
+    }
+
+    private @Nullable Object call(Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            Throwable cause = e.getTargetException();
+            if (cause instanceof SQLException sql) {
+                guard.failed(sql);
+            }
+            throw cause;
+        }
+    }
+
+    private void note(Method method, Object[] arguments, @Nullable String sql, @Nullable Object result) {
+        if (sql != null && method.getName().startsWith("execute")) {
+            guard.executed(sql);
+        } else if (result instanceof Savepoint savepoint) {
+            guard.savepointSet(savepoint, arguments.length > 0 ? String.valueOf(arguments[0]) : null);
+        } else if (method.getName().equals("rollback") && arguments.length > 0) {
+            guard.rolledBackTo((Savepoint) arguments[0]);
+        }
+    }
+
+    private Object guarded(Object proxy, Method method, @Nullable String sql, Object result) {
+        Connection root = connection == null && proxy instanceof Connection self ? self : connection;
+        if (method.getName().equals("unwrap")) {
+            return result;
+        }
+        if (result instanceof Connection) {
+            return root == null ? result : root;
+        }
+        if (result instanceof Statement && origin instanceof Statement) {
+            return origin;
+        }
+        Class<?> type = typeOf(result);
+        return type == null ? result : proxy(type, new GuardedConnection(result, guard, root, proxy, sql));
+    }
+
+    private static @Nullable Class<?> typeOf(Object result) {
+        if (result instanceof CallableStatement) {
+            return CallableStatement.class;
+        }
+        if (result instanceof PreparedStatement) {
+            return PreparedStatement.class;
+        }
+        if (result instanceof Statement) {
+            return Statement.class;
+        }
+        if (result instanceof ResultSet) {
+            return ResultSet.class;
+        }
+        return result instanceof DatabaseMetaData ? DatabaseMetaData.class : null;
+    }
+
+    private static <P> P proxy(Class<P> type, GuardedConnection handler) {
+        return type.cast(
+                Proxy.newProxyInstance(GuardedConnection.class.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+}

@@ -1,0 +1,113 @@
+package dev.fenceline.jdbc;
+
+import dev.fenceline.UnfencedWriteException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.postgresql.core.TransactionState;
+import org.postgresql.jdbc.PgConnection;
+
+/**
+ * A connection on loan, given back as it came.
+ *
+ * @param <C> what work is given
+ */
+final class Session<C> implements AutoCloseable {
+
+    /** Gives a connection back. */
+    interface Return {
+        void run() throws Exception;
+    }
+
+    private final Connection connection;
+    private final C context;
+    private final Return giveBack;
+    private final boolean autoCommit;
+    private int networkTimeoutMillis = -1;
+    private boolean closed;
+
+    private Session(Connection connection, C context, boolean autoCommit, Return giveBack) {
+        this.connection = connection;
+        this.context = context;
+        this.autoCommit = autoCommit;
+        this.giveBack = giveBack;
+    }
+
+    /** Takes the loan, or gives it back at once if it is of no use. */
+    static <C> Session<C> of(Connection connection, C context, Return giveBack) throws SQLException {
+        try {
+            TransactionState state = transactionState(connection);
+            if (state != TransactionState.IDLE) {
+                throw new UnfencedWriteException(
+                        "A connection with a transaction already " + state
+                                + " refused: what it has read may be older than"
+                                + " the claim, and the claim could not commit by itself. Give the fence a data source"
+                                + " outside of the surrounding transaction.",
+                        null);
+            }
+            return new Session<>(connection, context, connection.getAutoCommit(), giveBack);
+        } catch (SQLException | RuntimeException e) {
+            try {
+                giveBack.run();
+            } catch (Exception onReturn) {
+                e.addSuppressed(onReturn);
+            }
+            throw e;
+        }
+    }
+
+    /** Tells, without asking the server, what it said last about the transaction. */
+    static TransactionState transactionState(Connection connection) throws SQLException {
+        return connection.unwrap(PgConnection.class).getTransactionState();
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    C context() {
+        return context;
+    }
+
+    /** Bounds each wait for the network from now on, since a server may be silent and not gone. */
+    void limitNetwork(Duration limit) throws SQLException {
+        if (networkTimeoutMillis < 0) {
+            networkTimeoutMillis = connection.getNetworkTimeout();
+        }
+        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
+    }
+
+    /** Rolls back what is open, restores what was changed, and gives the connection back. Idempotent; never throws. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            if (!connection.isClosed()) {
+                restore();
+            }
+        } catch (SQLException broken) {
+            // What became of the work is decided already and must not be hidden by this. The pool finds out by itself.
+        }
+        try {
+            giveBack.run();
+        } catch (Exception broken) {
+            // Likewise.
+        }
+    }
+
+    private void restore() throws SQLException {
+        try {
+            if (!connection.getAutoCommit()) {
+                connection.rollback();
+            }
+            connection.setAutoCommit(autoCommit);
+        } finally {
+            if (networkTimeoutMillis >= 0) {
+                connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package dev.fenceline.jdbc;
+
+import java.sql.SQLException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
+
+/** Reads what an {@link SQLException} says about the fate of its transaction. */
+final class SqlFailure {
+
+    static final String NOT_THE_MARK = "FL001";
+    static final String STANDBY = "FL002";
+    static final String ASYNCHRONOUS_COMMIT = "FL003";
+    static final String FAR_FUTURE = "FL004";
+    static final String OTHER_TRANSACTION = "FL006";
+    static final String LOCK_TIMEOUT = "55P03";
+
+    private static final String QUERY_CANCELED = "57014";
+    private static final String READ_ONLY = "25006";
+    private static final String NO_RIGHT = "42501";
+
+    // Serialization failure, deadlock, lock timeout: a new transaction may well succeed.
+    private static final Set<String> RETRYABLE = Set.of("40001", "40P01", LOCK_TIMEOUT);
+    // Schema, function and table not found.
+    private static final Set<String> NO_SCHEMA = Set.of("3F000", "42883", "42P01");
+    // Ended while idle in a transaction, or by transaction_timeout. Both are FATAL: the session is gone.
+    private static final Set<String> TIMED_OUT = Set.of("25P03", "25P04");
+
+    private SqlFailure() {}
+
+    /** Pools wrap what the driver said, sometimes without its state. */
+    static String state(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
+                return sql.getSQLState();
+            }
+        }
+        return "";
+    }
+
+    static boolean has(Throwable failure, String state) {
+        return state(failure).equals(state);
+    }
+
+    /** The session is gone, and with it whatever was not committed. */
+    static boolean isConnectionLost(Throwable failure) {
+        String state = state(failure);
+        return state.startsWith("08") || state.startsWith("57P") || TIMED_OUT.contains(state);
+    }
+
+    static boolean isRetryable(Throwable failure) {
+        return RETRYABLE.contains(state(failure));
+    }
+
+    /** Waited longer than the session allows, be it for a lock or for the whole statement. */
+    static boolean isTimeout(Throwable failure) {
+        return has(failure, LOCK_TIMEOUT) || has(failure, QUERY_CANCELED);
+    }
+
+    static boolean isNoSchema(Throwable failure) {
+        return NO_SCHEMA.contains(state(failure));
+    }
+
+    static boolean isNoRight(Throwable failure) {
+        return has(failure, NO_RIGHT);
+    }
+
+    static boolean isReadOnly(Throwable failure) {
+        return has(failure, READ_ONLY);
+    }
+
+    static boolean isBadCredentials(Throwable failure) {
+        return state(failure).startsWith("28");
+    }
+
+    static boolean isNoDatabase(Throwable failure) {
+        return has(failure, "3D000");
+    }
+
+    /**
+     * The server itself answered that it refuses, and the session goes on. Anything else after a COMMIT was sent leaves its
+     * fate open: the answer may have been lost on its way, or a shutdown may have come before or after the commit.
+     */
+    static boolean isRefusal(SQLException failure) {
+        return serverMessage(failure)
+                .filter(message -> Objects.equals(message.getSeverity(), "ERROR"))
+                .filter(message -> !isConnectionLost(failure))
+                .isPresent();
+    }
+
+    static Optional<String> detail(SQLException failure) {
+        return serverMessage(failure).map(ServerErrorMessage::getDetail);
+    }
+
+    /** What was said, without the stack of HINT, DETAIL and position lines. */
+    static String text(Throwable failure) {
+        String first = Objects.requireNonNullElse(failure.getMessage(), failure.toString())
+                .lines()
+                .findFirst()
+                .orElse("");
+        String state = state(failure);
+        return state.isEmpty() ? first : first + " (SQLSTATE " + state + ")";
+    }
+
+    private static Optional<ServerErrorMessage> serverMessage(@Nullable Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof PSQLException said) {
+                return Optional.ofNullable(said.getServerErrorMessage());
+            }
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,104 @@
+package dev.fenceline.jdbc;
+
+import dev.fenceline.FencedLease;
+import dev.fenceline.FencedLock;
+import dev.fenceline.FencelineException;
+import dev.fenceline.StaleTokenException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A fence and a lock together: acquires, claims, runs one transaction and releases.
+ *
+ * <p><b>Guarantees:</b> when {@link #call} returns, the work is committed, and no newer holder had claimed. That holds too where the
+ * lease was lost on the way: the fence decides, and the listener of the locks hears of the lost lease. The lock is released
+ * whatever happens. There is one grant and one transaction, and no retry: after a failure, call again.
+ *
+ * <p><b>Blocking:</b> for the lock as long as {@link #waitAtMost} says, then for the claim at most the claim timeout.
+ *
+ * <p><b>Interruption:</b> while waiting for the lock; nothing is held then. Later the flag is left to the work.
+ *
+ * <p><b>Thread-safety:</b> immutable.
+ *
+ * @param <C> what work is given: {@code java.sql.Connection}, or Jdbi's {@code Handle}
+ */
+public final class UnderLock<C> {
+
+    private final GuardFence<C> fence;
+    private final FencedLock lock;
+    private final Optional<Duration> maxWait;
+
+    UnderLock(GuardFence<C> fence, FencedLock lock, Optional<Duration> maxWait) {
+        this.fence = fence;
+        this.lock = lock;
+        this.maxWait = maxWait;
+    }
+
+    /**
+     * Limits the wait for the lock. Without it, the options of the locks do.
+     *
+     * @param limit zero or more; zero tries once
+     * @return a copy with this limit
+     * @throws IllegalArgumentException when the limit is negative
+     */
+    public UnderLock<C> waitAtMost(Duration limit) {
+        if (limit.isNegative()) {
+            throw new IllegalArgumentException(
+                    "waitAtMost of " + limit.toMillis() + " ms is negative; zero tries once without waiting.");
+        }
+        return new UnderLock<>(fence, lock, Optional.of(limit));
+    }
+
+    /**
+     * Runs work under the lock, in one fenced transaction.
+     *
+     * <p><b>Errors:</b> those of {@link FencedLock#acquire()}, {@link GuardFence#claim(FencedLease)} and
+     * {@link Claim#inTransaction}.
+     *
+     * @param work reads, computes and writes
+     * @param <T> the result
+     * @param <X> what the work may throw
+     * @return what the work returned
+     * @throws X as the work did
+     * @throws InterruptedException when interrupted while waiting for the lock
+     * @throws StaleTokenException when a newer holder has claimed; the next acquisition of this lock in this process passes its
+     *     token
+     */
+    public <T, X extends Exception> T call(Work<C, T, X> work) throws X, InterruptedException {
+        try (FencedLease lease = acquire()) {
+            return claim(lease).inTransaction(work);
+        }
+    }
+
+    /**
+     * Runs work without a result under the lock; else as {@link #call}.
+     *
+     * @param action reads, computes and writes
+     * @param <X> what the work may throw
+     * @throws X as the work did
+     * @throws InterruptedException when interrupted while waiting for the lock
+     */
+    public <X extends Exception> void run(Action<C, X> action) throws X, InterruptedException {
+        try (FencedLease lease = acquire()) {
+            claim(lease).useTransaction(action);
+        }
+    }
+
+    private FencedLease acquire() throws InterruptedException {
+        return maxWait.isPresent() ? lock.acquireWithin(maxWait.get()) : lock.acquire();
+    }
+
+    private Claim<C> claim(FencedLease lease) {
+        try {
+            return fence.claim(lease);
+        } catch (StaleTokenException refused) {
+            lease.close();
+            try {
+                lock.raiseFloor(refused.newest());
+            } catch (FencelineException e) {
+                refused.addSuppressed(e);
+            }
+            throw refused;
+        }
+    }
+}
