@@ -22,7 +22,8 @@ record Moment(Instant at, List<Mark> marks) {
         ACCEPTED,
         LOST,
         REFUSED,
-        END
+        END,
+        NONE
     }
 
     /**

@@ -57,8 +57,8 @@ final class Moments {
             case LEASE_ENDED -> List.of(new Mark(Lane.REDIS, Sign.END, List.of("lease ends"), event.text()));
             case TRANSACTION_ENDED ->
                 List.of(new Mark(Lane.ROW, Sign.END, List.of("server ends", "A's transaction"), event.text()));
-            case STOPPED -> List.of(new Mark(Lane.WRITER_A, Sign.END, List.of(), event.text()));
-            case CONTINUED -> List.of(new Mark(Lane.WRITER_A, Sign.END, List.of("SIGCONT"), event.text()));
+            case STOPPED -> List.of(new Mark(Lane.WRITER_A, Sign.NONE, List.of(), event.text()));
+            case CONTINUED -> List.of(new Mark(Lane.WRITER_A, Sign.NONE, List.of("SIGCONT"), event.text()));
             case RELEASED -> List.of();
         };
     }
@@ -66,7 +66,7 @@ final class Moments {
     private static List<Mark> marks(AcceptedWrite write) {
         boolean lost = write.overwroteUnseen();
         String versions = lost
-                ? "read v" + write.baseVersion() + ", hit v" + write.replacedVersion()
+                ? "read v" + write.baseVersion() + ", replaced v" + write.replacedVersion()
                 : write.writer() + ": v" + (write.replacedVersion() + 1);
         String story = "accepted write of " + write.writer() + " with token " + write.token() + ", "
                 + Money.change(write.changeCents()) + ", computed from version " + write.baseVersion() + ", replaced "

@@ -7,6 +7,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** One whole run on a linear wall-clock axis: the bulk of the work as strokes, the two pauses hatched. */
 final class OverviewChart {
@@ -57,16 +58,20 @@ final class OverviewChart {
             svg.rect("hold-" + hold.writer(), x(hold.from()), y(Lane.REDIS) + 4, width, LANE - 8, "");
         }
         for (String writer : List.of("A", "B")) {
-            svg.ticks("work-" + writer, reads(writer), y(Lane.of(writer)) + 4, LANE - 8);
+            svg.ticks("work-" + writer, work(writer), y(Lane.of(writer)) + 4, LANE - 8);
         }
     }
 
-    private List<Double> reads(String writer) {
-        return run.events().stream()
+    /** Where a writer read, as far as it told, and where it wrote. */
+    private List<Double> work(String writer) {
+        Stream<Instant> reads = run.events().stream()
                 .filter(event ->
                         event.kind() == Event.Kind.READ && event.actor().equals(writer))
-                .map(event -> x(event.at()))
-                .toList();
+                .map(Event::at);
+        Stream<Instant> writes = run.history().stream()
+                .filter(write -> write.writer().equals(writer))
+                .map(AcceptedWrite::at);
+        return Stream.concat(reads, writes).map(this::x).toList();
     }
 
     private void drawPauses() {

@@ -29,6 +29,7 @@ final class PauseChart {
     private static final double PIXELS_PER_CHARACTER = 6.7;
     private static final double LABEL_OFFSET = 9;
     private static final double LABEL_GAP = 12;
+    private static final double MOST_WIDENING = 1.6;
     private static final Duration SHORTENED = Duration.ofMillis(700);
     private static final DateTimeFormatter CLOCK =
             DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -88,7 +89,18 @@ final class PauseChart {
         }
         double end =
                 free.values().stream().mapToDouble(Double::doubleValue).max().orElse(x);
-        right = Math.max(right, end);
+        widen(end);
+    }
+
+    /** Where there is room left, all columns move apart; labels keep their size, so none comes to overlap. */
+    private void widen(double end) {
+        double factor = Math.min(MOST_WIDENING, (right - LEFT) / (end - LEFT));
+        if (factor <= 1) {
+            right = end;
+            return;
+        }
+        xs.replaceAll(x -> LEFT + (x - LEFT) * factor);
+        columns.replaceAll((at, x) -> LEFT + (x - LEFT) * factor);
     }
 
     private void drawAxis(double bottom) {
@@ -155,6 +167,7 @@ final class PauseChart {
                     svg.circle("lost", x, middle, 7.5, mark.tooltip());
                 }
                 case REFUSED -> svg.cross("refused", x, middle, 5, mark.tooltip());
+                case NONE -> {}
                 case END -> svg.line("end", x, middle - 20, x, middle + 20);
             }
             boolean bad = mark.sign() == Moment.Sign.LOST || mark.sign() == Moment.Sign.REFUSED;

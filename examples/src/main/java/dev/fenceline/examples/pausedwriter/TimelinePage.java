@@ -95,7 +95,7 @@ final class TimelinePage {
         item(legend, "lock held by A", svg -> svg.rect("hold-A", 2, 6, 26, 12, ""));
         item(legend, "lock held by B", svg -> svg.rect("hold-B", 2, 6, 26, 12, ""));
         item(legend, "process stopped (SIGSTOP)", svg -> svg.rect("pause", 2, 4, 26, 16, ""));
-        item(legend, "end of a lease", svg -> svg.line("end", 15, 3, 15, 21));
+        item(legend, "a lease or a transaction ends", svg -> svg.line("end", 15, 3, 15, 21));
         item(legend, "claim of the fence", svg -> svg.diamond("claim", 15, 12, 6, ""));
         item(legend, "accepted write", svg -> svg.circle("accepted", 15, 12, 5.5, ""));
         item(legend, "accepted, but a lost update", svg -> {

@@ -2,16 +2,10 @@ package dev.fenceline.examples.pausedwriter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.StringReader;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
-import org.w3c.dom.Document;
-import org.w3c.dom.Element;
-import org.w3c.dom.NodeList;
-import org.xml.sax.InputSource;
 
 class TimelinePageTest {
 
@@ -21,9 +15,9 @@ class TimelinePageTest {
 
     @Test
     void thePageIsWellFormedAndShowsEachRun() throws Exception {
-        Document page = parsed(page("refused"));
-        assertThat(texts(page.getElementsByTagName("h2"))).containsExactly("no check", ">= only", "Fenceline");
-        assertThat(texts(page.getElementsByTagName("h3"))).hasSize(6);
+        ParsedPage page = ParsedPage.of(page("refused"));
+        assertThat(page.texts("h2")).containsExactly("no check", ">= only", "Fenceline");
+        assertThat(page.texts("h3")).hasSize(6);
     }
 
     @Test
@@ -31,7 +25,7 @@ class TimelinePageTest {
         String hostile = "</title><script>alert(\"1 & 2\")</script>\u0000'";
         String html = page(hostile);
         assertThat(html).doesNotContain("<script").contains("&lt;script&gt;alert(&quot;1 &amp; 2&quot;)");
-        assertThat(parsed(html).getElementsByTagName("script").getLength()).isZero();
+        assertThat(ParsedPage.of(html).texts("script")).isEmpty();
     }
 
     @Test
@@ -41,57 +35,17 @@ class TimelinePageTest {
 
     @Test
     void aPauseIsHatchedAndItsSignsAreDrawn() throws Exception {
-        Document page = parsed(page("refused"));
-        // Each sign once in the legend; the rest is in the charts.
-        assertThat(styles(page, "rect", "pause")).isEqualTo(1 + 3 * 2);
-        assertThat(styles(page, "path", "refused")).isEqualTo(1 + 3 * 2);
-        assertThat(styles(page, "path", "claim")).isEqualTo(1 + 3 * 2);
-        assertThat(styles(page, "circle", "lost")).isEqualTo(1 + 3 * 2);
+        ParsedPage page = ParsedPage.of(page("refused"));
+        // Each sign once in the legend; the rest is in the overview and the chart of the pause of each run.
+        assertThat(page.count("rect", "pause")).isEqualTo(1 + 3 * 2);
+        assertThat(page.count("path", "refused")).isEqualTo(1 + 3 * 2);
+        assertThat(page.count("path", "claim")).isEqualTo(1 + 3 * 2);
+        assertThat(page.count("circle", "lost")).isEqualTo(1 + 3 * 2);
     }
 
     @Test
     void noTwoLabelsOverlap() throws Exception {
-        NodeList charts = parsed(page("refused")).getElementsByTagName("svg");
-        int compared = 0;
-        for (int i = 0; i < charts.getLength(); i++) {
-            List<Label> labels = labels((Element) charts.item(i));
-            for (int a = 0; a < labels.size(); a++) {
-                for (int b = a + 1; b < labels.size(); b++) {
-                    assertThat(labels.get(a).overlaps(labels.get(b)))
-                            .as("%s and %s", labels.get(a), labels.get(b))
-                            .isFalse();
-                    compared++;
-                }
-            }
-        }
-        assertThat(compared).isGreaterThan(100);
-    }
-
-    private record Label(String text, double x, double y) {
-
-        /** Monospaced at 11 px: 6.6 px a character. */
-        boolean overlaps(Label other) {
-            return Math.abs(y - other.y) < 11
-                    && x < other.x + 6.6 * other.text.length()
-                    && other.x < x + 6.6 * text.length();
-        }
-    }
-
-    private static List<Label> labels(Element svg) {
-        List<Label> labels = new ArrayList<>();
-        NodeList texts = svg.getElementsByTagName("text");
-        for (int i = 0; i < texts.getLength(); i++) {
-            Element text = (Element) texts.item(i);
-            if (text.getTextContent().isEmpty()) {
-                continue;
-            }
-            double x = Double.parseDouble(text.getAttribute("x"));
-            double half = 3.3 * text.getTextContent().length();
-            boolean middle = text.getAttribute("class").contains("middle");
-            labels.add(new Label(
-                    text.getTextContent(), middle ? x - half : x, Double.parseDouble(text.getAttribute("y"))));
-        }
-        return labels;
+        assertThat(ParsedPage.of(page("refused")).assertNoTwoLabelsOverlap()).isGreaterThan(100);
     }
 
     private static String page(String refusal) {
@@ -131,28 +85,5 @@ class TimelinePageTest {
 
     private static Instant at(long millis) {
         return START.plusMillis(millis);
-    }
-
-    private static long styles(Document page, String element, String style) {
-        NodeList found = page.getElementsByTagName(element);
-        long count = 0;
-        for (int i = 0; i < found.getLength(); i++) {
-            if (((Element) found.item(i)).getAttribute("class").equals(style)) {
-                count++;
-            }
-        }
-        return count;
-    }
-
-    private static List<String> texts(NodeList nodes) {
-        List<String> texts = new ArrayList<>();
-        for (int i = 0; i < nodes.getLength(); i++) {
-            texts.add(nodes.item(i).getTextContent());
-        }
-        return texts;
-    }
-
-    private static Document parsed(String html) throws Exception {
-        return DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(html)));
     }
 }
