@@ -28,6 +28,15 @@ final class EventFile {
         return new EventFile(directory.resolve("events-" + actor + ".tsv"), actor);
     }
 
+    /** Forgets what an earlier demo saw. */
+    void clear() {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     Event add(Mode mode, Scene scene, Event.Kind kind, long token, String text) {
         Event event = new Event(Instant.now(), actor, mode, scene, kind, token, text);
         try {
