@@ -1,0 +1,125 @@
+package dev.fenceline.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.fenceline.FencedLease;
+import dev.fenceline.LockName;
+import dev.fenceline.LockOptions;
+import dev.fenceline.Locks;
+import dev.fenceline.StaleTokenException;
+import dev.fenceline.TokenRejectedException;
+import dev.fenceline.jdbc.PostgresFence;
+import dev.fenceline.lock.RedisLocks;
+import dev.fenceline.migrations.FenceMigrations;
+import dev.fenceline.testkit.PostgresServer;
+import dev.fenceline.testkit.SharedServers;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The programs that the README quotes do what it says. */
+@Tag("server")
+class ProgramsTest {
+
+    private static final String REDIS = SharedServers.redis().uri();
+
+    private String url;
+    private DataSource database;
+
+    @BeforeEach
+    void freshDatabase() throws Exception {
+        PostgresServer postgres = SharedServers.postgres();
+        String name = postgres.newDatabase();
+        url = postgres.jdbcUrl(name);
+        database = postgres.dataSource(name);
+        FenceMigrations.on(database).install();
+        AccountTable.create(database);
+    }
+
+    @Test
+    void aRowIsProtectedInFifteenLines() throws Exception {
+        assertThat(ProtectARow.withdraw(REDIS, database)).isEqualTo(98_750);
+        assertThat(balance()).isEqualTo(98_750);
+    }
+
+    @Test
+    void programsSetUpWhatTheyNeed() throws Exception {
+        PostgresServer postgres = SharedServers.postgres();
+        String empty = postgres.newDatabase();
+        ProtectARow.main(new String[] {REDIS, postgres.jdbcUrl(empty)});
+        PartByPart.main(new String[] {REDIS, url});
+        SkipIfRunning.main(new String[] {REDIS});
+        try (Connection connection = postgres.dataSource(empty).getConnection()) {
+            assertThat(AccountTable.balanceOf(connection, 42)).isEqualTo(98_750);
+        }
+    }
+
+    @Test
+    void workGoesOnElsewhereUnderTheSameClaim() throws Exception {
+        assertThat(PartByPart.charge(REDIS, database)).isEqualTo(100_000);
+        assertThat(balance()).isEqualTo(100_000);
+    }
+
+    @Test
+    void workElsewhereEndsWhenSomebodyNewerHasClaimed() throws Exception {
+        PostgresFence fence = PostgresFence.on(database);
+        String header;
+        try (Locks locks = connected()) {
+            try (FencedLease first = locks.fenced(LockName.of("account", 42)).acquire()) {
+                header = fence.claim(first).token().encode();
+            }
+            try (FencedLease second = locks.fenced(LockName.of("account", 42)).acquire()) {
+                fence.claim(second);
+                assertThatThrownBy(() -> PartByPart.elsewhere(fence, header, 500))
+                        .isInstanceOf(StaleTokenException.class)
+                        .hasMessageContaining("is older by")
+                        .hasMessageContaining("already accepted here");
+            }
+        }
+        assertThat(balance()).isEqualTo(100_000);
+    }
+
+    @Test
+    void aTokenOfAnotherLockIsRejectedElsewhere() throws Exception {
+        PostgresFence fence = PostgresFence.on(database);
+        try (Locks locks = connected();
+                FencedLease other = locks.fenced(LockName.of("account", 43)).acquire()) {
+            String header = fence.claim(other).token().encode();
+            assertThatThrownBy(() -> PartByPart.elsewhere(fence, header, 500))
+                    .isInstanceOf(TokenRejectedException.class)
+                    .hasMessageContaining("it belongs to another lock. Take the lock 'account:42'");
+        }
+    }
+
+    @Test
+    void theSecondInstanceSkips() {
+        AtomicInteger runs = new AtomicInteger();
+        try (Locks one = connected();
+                Locks two = connected()) {
+            boolean first = SkipIfRunning.report(one, () -> {
+                runs.incrementAndGet();
+                assertThat(SkipIfRunning.report(two, runs::incrementAndGet)).isFalse();
+            });
+            assertThat(first).isTrue();
+            assertThat(runs).hasValue(1);
+            assertThat(SkipIfRunning.report(two, runs::incrementAndGet)).isTrue();
+        }
+        assertThat(runs).hasValue(2);
+    }
+
+    private static Locks connected() {
+        return RedisLocks.connect(
+                REDIS, LockOptions.builder().masterClockSkew(Duration.ZERO).build());
+    }
+
+    private long balance() throws Exception {
+        try (Connection connection = database.getConnection()) {
+            return AccountTable.balanceOf(connection, 42);
+        }
+    }
+}
