@@ -15,7 +15,9 @@ import dev.fenceline.StaleTokenException;
 import dev.fenceline.TokenRejectedException;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -203,9 +205,11 @@ class ClaimTest {
         var strict = database.sourceNamed("strict");
         strict.setOptions("-c default_transaction_isolation=serializable");
         PostgresFence serializable = PostgresFence.on(strict).listener(events);
+        List<FencingToken> tokens = Stream.generate(() -> Grants.next(older.lock())).limit(160).toList();
+
         Race.of(8, turn -> {
-            for (int i = 0; i < 20; i++) {
-                FencingToken mine = Grants.next(older.lock());
+            for (int i = turn; i < tokens.size(); i += 8) {
+                FencingToken mine = tokens.get(i);
                 try {
                     serializable.claim(mine);
                 } catch (StaleTokenException e) {
@@ -213,9 +217,8 @@ class ClaimTest {
                 }
             }
         });
-        FencingToken last = Grants.next(older.lock());
-        serializable.claim(last);
-        assertThat(database.mark(older)).isEqualTo(last);
+
+        assertThat(database.mark(older)).isEqualTo(tokens.get(tokens.size() - 1));
     }
 
     @Test

@@ -174,7 +174,8 @@ BEGIN
             FOR NO KEY UPDATE;
     ELSE
         -- The snapshot is older than the lock that was waited for. A row that was only locked tells nobody of what was
-        -- committed meanwhile; one that was written makes the later of two transactions fail with 40001.
+        -- committed meanwhile; one that was written makes the later of two such transactions fail with 40001. A newer
+        -- claim writes the row anyway. Not always a write: a hot row would bloat under a long-running snapshot.
         UPDATE fenceline.guard g SET claimed_at = g.claimed_at
          WHERE g.lock = p_lock AND g.token = p_token AND g.holder = p_holder;
     END IF;
