@@ -4,6 +4,7 @@ import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
 import io.lettuce.core.RedisCommandExecutionException;
+import java.io.IOException;
 
 /** Says in our words why a connection could not be made. */
 final class ConnectFailure {
@@ -25,25 +26,21 @@ final class ConnectFailure {
                                 + ". Check user and password in the URI, redis://user:password@host:port.",
                         thrown);
             }
-            if (message.startsWith("NOPERM")) {
-                String command = ServerCheck.command(message, "ping");
-                return new BackendMisconfiguredException(
-                        server + " does not grant this user what locks need. Missing: +" + command
-                                + ". Give it with ACL SETUSER <user> +" + command + ".",
-                        thrown);
-            }
         }
         return new BackendUnavailableException(
-                "No connection to " + server + ": " + deepest(thrown)
+                "No connection to " + server + ": " + reason(thrown)
                         + ". Nothing was sent; check host, port and whether the server runs.",
                 thrown);
     }
 
-    private static String deepest(Throwable thrown) {
-        Throwable cause = thrown;
-        while (cause.getCause() != null) {
-            cause = cause.getCause();
+    /** What the network said: below it lies what the library made of it, above it how the library got there. */
+    private static String reason(Throwable thrown) {
+        Throwable reason = thrown;
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof IOException || !(reason instanceof IOException)) {
+                reason = cause;
+            }
         }
-        return cause.getClass().getSimpleName() + ": " + cause.getMessage();
+        return reason.getClass().getSimpleName() + ": " + reason.getMessage();
     }
 }

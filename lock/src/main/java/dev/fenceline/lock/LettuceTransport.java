@@ -38,6 +38,9 @@ final class LettuceTransport implements LockTransport {
     /** A cold JVM takes a second to load a TLS stack, and a lost SYN is sent again after one. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
+    /** A warm JVM waits less for a server's first words, so that a server that came back is found soon. */
+    private static final Duration LEAST_RECONNECT_TIMEOUT = Duration.ofSeconds(1);
+
     private static final long FIRST_RECONNECT_DELAY_MILLIS = 20;
     private static final long LONGEST_RECONNECT_DELAY_MILLIS = 500;
 
@@ -78,6 +81,8 @@ final class LettuceTransport implements LockTransport {
         client.setOptions(ClientOptions.builder()
                 .autoReconnect(false)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                // Our own check asks more, and PING is one more command to grant.
+                .pingBeforeActivateConnection(false)
                 // Version 3 begins with HELLO, which an access list would have to grant; we need nothing of it.
                 .protocolVersion(ProtocolVersion.RESP2)
                 .socketOptions(SocketOptions.builder()
@@ -94,7 +99,7 @@ final class LettuceTransport implements LockTransport {
 
     /** Makes the first connection. Ends with what {@code RedisLocks.connect} throws. */
     CompletableFuture<Void> connect() {
-        return open().thenAccept(this::use);
+        return open(CONNECT_TIMEOUT).thenAccept(this::use);
     }
 
     @Override
@@ -230,8 +235,9 @@ final class LettuceTransport implements LockTransport {
         }
     }
 
-    private CompletableFuture<Link> open() {
-        return client.connectAsync(StringCodec.UTF8, uri)
+    private CompletableFuture<Link> open(Duration handshake) {
+        RedisURI limited = RedisURI.builder(uri).withTimeout(handshake).build();
+        return client.connectAsync(StringCodec.UTF8, limited)
                 .toCompletableFuture()
                 .handle((connection, thrown) -> {
                     if (thrown != null) {
@@ -284,7 +290,9 @@ final class LettuceTransport implements LockTransport {
         if (closed) {
             return;
         }
-        var unused = open().whenComplete((fresh, thrown) -> {
+        Duration timeout = options.commandTimeout();
+        Duration handshake = timeout.compareTo(LEAST_RECONNECT_TIMEOUT) > 0 ? timeout : LEAST_RECONNECT_TIMEOUT;
+        var unused = open(handshake).whenComplete((fresh, thrown) -> {
             if (thrown == null) {
                 use(fresh);
             } else {

@@ -55,7 +55,11 @@ final class ServerCheck {
             if (failure.kind() != SendFailure.Kind.FORBIDDEN) {
                 throw new CompletionException(failure);
             }
-            missing.add("+" + command(String.valueOf(failure.getMessage()), "eval"));
+            String said = String.valueOf(failure.getMessage());
+            if (!said.contains("NOPERM")) {
+                throw new CompletionException(ConnectFailure.of(server, failure));
+            }
+            missing.add(said.contains("key") ? "~" + keys.pattern() : "+" + command(said, "eval"));
             refusal = failure;
         }
         if (refusal != null) {

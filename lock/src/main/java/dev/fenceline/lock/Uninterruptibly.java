@@ -24,7 +24,9 @@ final class Uninterruptibly {
                     throw SendFailure.of(e.getCause() == null ? e : e.getCause());
                 } catch (TimeoutException e) {
                     throw new SendFailure(
-                            SendFailure.Kind.UNANSWERED, "no answer came within " + limit.toMillis() + " ms", e);
+                            SendFailure.Kind.UNANSWERED,
+                            "the server did not answer within " + limit.toMillis() + " ms",
+                            e);
                 }
             }
         } finally {

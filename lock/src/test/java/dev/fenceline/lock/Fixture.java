@@ -7,6 +7,7 @@ import dev.fenceline.LockName;
 import dev.fenceline.LockOptions;
 import dev.fenceline.testkit.RedisServer;
 import io.lettuce.core.RedisURI;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -18,6 +19,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** What many tests share: a key space of their own, a look into Redis, and a transport to send single commands. */
 final class Fixture {
@@ -50,6 +53,13 @@ final class Fixture {
         return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
     }
 
+    /** How often a server ran a command so far, in scripts and outside. */
+    static long calls(RedisServer redis, String command) {
+        Matcher matcher = Pattern.compile("cmdstat_" + command + ":calls=([0-9]+)")
+                .matcher(redis.command("INFO", "commandstats"));
+        return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
+    }
+
     static void awaitFree(RedisServer redis, LockOptions options, LockName name, Duration limit) {
         await("lock '" + name + "' is free in Redis")
                 .atMost(limit)
@@ -59,6 +69,7 @@ final class Fixture {
 
     static void eventually(String what, Callable<Boolean> condition) {
         await(what)
+                .dontCatchUncaughtExceptions()
                 .atMost(Duration.ofSeconds(10))
                 .pollInterval(Duration.ofMillis(5))
                 .until(condition);
@@ -88,18 +99,25 @@ final class Fixture {
 
         private final ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1);
         private final LettuceTransport transport;
+        private final LockOptions options;
 
         Wire(RedisServer redis, LockOptions options) {
             this(redis.uri(), options);
         }
 
         Wire(String uri, LockOptions options) {
+            this.options = options;
             transport = new LettuceTransport(RedisURI.create(uri), options, LockClock.system(), scheduler);
             transport.connect().join();
         }
 
         LettuceTransport transport() {
             return transport;
+        }
+
+        /** The production locks over this transport, with a clock that a test sets. */
+        ConnectedLocks locks(LockClock clock) {
+            return new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler);
         }
 
         LockTransport.AcquireReply acquire(LockName name, UUID holder) throws SendFailure {

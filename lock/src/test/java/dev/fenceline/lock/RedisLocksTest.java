@@ -242,7 +242,7 @@ class RedisLocksTest {
         Fixture.eventually("no thread of a lock is left", () -> ourThreads() == 0);
     }
 
-    private static long ourThreads() {
+    static long ourThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(Thread::isAlive)
                 .filter(thread -> thread.getName().startsWith("lettuce-")

@@ -1,0 +1,241 @@
+package dev.fenceline.lock;
+
+import static dev.fenceline.lock.Fixture.ACCOUNT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencedLease;
+import dev.fenceline.LockName;
+import dev.fenceline.LockOptions;
+import dev.fenceline.Locks;
+import dev.fenceline.testkit.EmbeddedServers;
+import dev.fenceline.testkit.RedisProcess;
+import dev.fenceline.testkit.RedisServer;
+import dev.fenceline.testkit.RedisSpec;
+import dev.fenceline.testkit.Servers;
+import dev.fenceline.testkit.SharedServers;
+import io.lettuce.core.RedisURI;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Servers and users that are refused, each with what has to be changed, and never with a password. */
+@Tag("server")
+class ConnectTest {
+
+    private static final EmbeddedServers SERVERS = Servers.embedded();
+
+    private final RedisServer redis = SharedServers.redis();
+    private final LockOptions options = Fixture.options().build();
+
+    @AfterAll
+    static void stopServers() {
+        SERVERS.close();
+    }
+
+    @AfterEach
+    void noThreadIsLeft() {
+        Fixture.eventually("no thread of a lock is left", () -> RedisLocksTest.ourThreads() == 0);
+    }
+
+    @Test
+    void aReplicaIsRefused() {
+        try (RedisProcess master = SERVERS.redis(RedisSpec.master());
+                RedisProcess replica = SERVERS.redis(RedisSpec.master().replicaOf(master))) {
+            assertThatThrownBy(() -> connect(replica.uri()))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining(
+                            "Redis at " + replica.host() + ":" + replica.port() + " is a replica (role:slave)")
+                    .hasMessageContaining("Connect to the master");
+        }
+    }
+
+    @Test
+    void aServerThatMayEvictLocksIsRefused() {
+        try (RedisProcess evicting = SERVERS.redis(RedisSpec.master().setting("maxmemory-policy", "allkeys-lru"))) {
+            assertThatThrownBy(() -> connect(evicting.uri()))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining("maxmemory-policy 'allkeys-lru'")
+                    .hasMessageContaining("Set maxmemory-policy noeviction");
+        }
+    }
+
+    @Test
+    void aWrongOrMissingPasswordIsRefusedAndNotRepeated() {
+        try (RedisProcess secured = SERVERS.redis(RedisSpec.master().password("right-horse"))) {
+            for (String login : new String[] {":wrong-battery@", "", "somebody:wrong-battery@"}) {
+                String uri = "redis://" + login + secured.host() + ":" + secured.port();
+                assertThatThrownBy(() -> connect(uri))
+                        .isInstanceOf(BackendMisconfiguredException.class)
+                        .hasMessageContaining("refused the login")
+                        .hasMessageContaining("Check user and password")
+                        .satisfies(thrown -> assertThat(everythingPrinted(thrown))
+                                .doesNotContain("wrong-battery")
+                                .doesNotContain("right-horse"));
+            }
+            try (Locks locks = RedisLocks.connect(secured.uri(), options)) {
+                assertThat(locks.fenced(ACCOUNT).tryAcquire()).hasValueSatisfying(FencedLease::close);
+            }
+        }
+    }
+
+    @Test
+    void aPortWhereNobodyListensIsUnavailable() throws Exception {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        assertThatThrownBy(() -> connect("redis://:secret@localhost:" + port))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("No connection to Redis at localhost:" + port)
+                .hasMessageContaining("Nothing was sent; check host, port and whether the server runs")
+                .satisfies(thrown -> assertThat(everythingPrinted(thrown)).doesNotContain("secret"));
+    }
+
+    @Test
+    void aHostThatDoesNotExistIsUnavailable() {
+        assertThatThrownBy(() -> connect("redis://no-such-host.invalid:6379"))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("No connection to Redis at no-such-host.invalid:6379")
+                .hasMessageContaining("UnknownHostException");
+    }
+
+    @Test
+    void aServerThatNeverAnswersIsUnavailableWithinSeconds() throws Exception {
+        try (ServerSocket mute = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> connect("redis://localhost:" + mute.getLocalPort()))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("No connection to Redis at localhost:" + mute.getLocalPort());
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+        }
+    }
+
+    @Test
+    void textThatIsNoUriIsRefusedWithoutRepeatingIt() {
+        for (String uri : new String[] {"redis://user:secret@ho st:port", "http://secret", "secret", ""}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> connect(uri))
+                    .withMessageContaining("expected redis://[user:password@]host[:port]")
+                    .satisfies(thrown -> assertThat(everythingPrinted(thrown)).doesNotContain("secret"));
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisLocks.connect(RedisURI.create("redis-sentinel://localhost#mymaster"), options))
+                .withMessageContaining("needs the host and port of one server");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-eval, +eval", "-evalsha, +evalsha", "-info, +info", "-time, +time", "-get, +get",
+        "-mget, +mget", "-set, +set", "-del, +del", "-pttl, +pttl", "-pexpire, +pexpire"
+    })
+    void aUserWithoutAGrantIsToldWhich(String taken, String named) {
+        String user = "user" + System.nanoTime();
+        redis.command("ACL", "SETUSER", user, "on", ">secret", "~" + options.keyPrefix() + ":v1:*", "+@all", taken);
+        try {
+            assertThatThrownBy(() -> connect("redis://" + user + ":secret@" + redis.host() + ":" + redis.port()))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining("does not grant this user what locks need. Missing: " + named + ".")
+                    .hasMessageContaining("ACL SETUSER")
+                    .satisfies(thrown -> assertThat(everythingPrinted(thrown)).doesNotContain("secret"));
+        } finally {
+            redis.command("ACL", "DELUSER", user);
+        }
+    }
+
+    @Test
+    void theGrantsOfTheDocumentationAreEnough() {
+        redis.command("ACL", "SETUSER", "lean", "on", ">secret", "~" + options.keyPrefix() + ":v1:*");
+        redis.command(
+                "ACL",
+                "SETUSER",
+                "lean",
+                "+eval",
+                "+evalsha",
+                "+info",
+                "+time",
+                "+get",
+                "+mget",
+                "+set",
+                "+del",
+                "+pttl",
+                "+pexpire");
+        try (Locks locks = RedisLocks.connect("redis://lean:secret@" + redis.host() + ":" + redis.port(), options)) {
+            assertThat(locks.fenced(ACCOUNT).tryAcquire()).hasValueSatisfying(lease -> {
+                lease.renew();
+                assertThat(locks.fenced(ACCOUNT).tryAcquire()).isEmpty();
+                lease.close();
+            });
+            assertThat(locks.efficiency(ACCOUNT).tryAcquire()).isPresent();
+        } finally {
+            redis.command("ACL", "DELUSER", "lean");
+        }
+    }
+
+    @Test
+    void aUserWithoutOurKeysIsToldThePattern() {
+        redis.command("ACL", "SETUSER", "strange", "on", ">secret", "~other:*", "+@all");
+        try {
+            assertThatThrownBy(() -> connect("redis://strange:secret@" + redis.host() + ":" + redis.port()))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining("Missing: ~" + options.keyPrefix() + ":v1:*.");
+        } finally {
+            redis.command("ACL", "DELUSER", "strange");
+        }
+    }
+
+    @Test
+    void aGrantThatIsTakenAwayLaterIsNamedAtTheNextAcquisition() {
+        redis.command("ACL", "SETUSER", "fading", "on", ">secret", "~*", "+@all");
+        try (Locks locks = RedisLocks.connect("redis://fading:secret@" + redis.host() + ":" + redis.port(), options)) {
+            assertThat(locks.fenced(ACCOUNT).tryAcquire()).hasValueSatisfying(FencedLease::close);
+            redis.command("ACL", "SETUSER", "fading", "-mget");
+            assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquire())
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining("Lock 'account:42' not acquired")
+                    .hasMessageContaining("can't run this command");
+        } finally {
+            redis.command("ACL", "DELUSER", "fading");
+        }
+    }
+
+    @Test
+    void absurdLeasesAndNamesAreRefusedBeforeAnythingIsSent() {
+        for (Duration lease : new Duration[] {Duration.ZERO, Duration.ofSeconds(-1), Duration.ofDays(40_000)}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> LockOptions.builder().lease(lease).build())
+                    .withMessageContaining("lease of ")
+                    .withMessageContaining("is not between 100 ms and 24 h");
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockName.parse(""))
+                .withMessageContaining("A lock name is empty");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockName.of("account", "x".repeat(10_000)))
+                .withMessageContaining("at most 512 are allowed");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockOptions.builder().keyPrefix("a{b}").build())
+                .withMessageContaining("keyPrefix 'a{b}' cannot be used");
+    }
+
+    private void connect(String uri) {
+        RedisLocks.connect(uri, options).close();
+    }
+
+    private static String everythingPrinted(Throwable thrown) {
+        StringWriter text = new StringWriter();
+        thrown.printStackTrace(new PrintWriter(text));
+        return text.toString();
+    }
+}
