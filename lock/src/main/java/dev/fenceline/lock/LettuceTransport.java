@@ -24,6 +24,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,6 +62,9 @@ final class LettuceTransport implements LockTransport {
     private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
     private volatile String trouble = "not connected yet";
     private volatile boolean closed;
+
+    /** Held for a step without waiting: a client that was shut down must not be asked for a connection. */
+    private final ReentrantLock connecting = new ReentrantLock();
 
     LettuceTransport(RedisURI uri, LockOptions options, LockClock clock, ScheduledExecutorService scheduler) {
         this.uri = uri;
@@ -157,7 +161,12 @@ final class LettuceTransport implements LockTransport {
 
     @Override
     public void close(Duration limit) {
-        closed = true;
+        connecting.lock();
+        try {
+            closed = true;
+        } finally {
+            connecting.unlock();
+        }
         trouble = "closed";
         Link last = link.getAndSet(null);
         CompletableFuture<Void> disconnected = last == null
@@ -287,19 +296,27 @@ final class LettuceTransport implements LockTransport {
     }
 
     private void reconnect(long delayMillis) {
-        if (closed) {
-            return;
-        }
         Duration timeout = options.commandTimeout();
         Duration handshake = timeout.compareTo(LEAST_RECONNECT_TIMEOUT) > 0 ? timeout : LEAST_RECONNECT_TIMEOUT;
-        var unused = open(handshake).whenComplete((fresh, thrown) -> {
-            if (thrown == null) {
-                use(fresh);
-            } else {
-                trouble = String.valueOf(Link.unwrapped(thrown).getMessage());
-                reconnectAfter(Math.min(2 * delayMillis, LONGEST_RECONNECT_DELAY_MILLIS));
+        connecting.lock();
+        try {
+            if (!closed) {
+                var unused = open(handshake).whenComplete((fresh, thrown) -> reconnected(fresh, thrown, delayMillis));
             }
-        });
+        } finally {
+            connecting.unlock();
+        }
+    }
+
+    private void reconnected(@Nullable Link fresh, @Nullable Throwable thrown, long delayMillis) {
+        if (fresh != null) {
+            use(fresh);
+        } else {
+            trouble = thrown == null
+                    ? "unknown"
+                    : String.valueOf(Link.unwrapped(thrown).getMessage());
+            reconnectAfter(Math.min(2 * delayMillis, LONGEST_RECONNECT_DELAY_MILLIS));
+        }
     }
 
     private static void closeQuietly(Link dead) {

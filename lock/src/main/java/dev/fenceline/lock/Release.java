@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 final class Release {
 
     private static final long FIRST_DELAY_MILLIS = 20;
-    private static final long LONGEST_DELAY_MILLIS = 500;
+    private static final long LONGEST_DELAY_MILLIS = 100;
 
     private final ConnectedLocks locks;
     private final LockKey lock;
@@ -49,7 +49,7 @@ final class Release {
             boolean leaseIsOver = locks.clock().nanoTime() - leaseEnd >= 0;
             if (leaseIsOver
                     || failure.kind() == SendFailure.Kind.FORBIDDEN
-                    || !locks.later(() -> attempt(Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS)), delayMillis)) {
+                    || !locks.later(() -> attempt(Math.min(delayMillis * 3 / 2, LONGEST_DELAY_MILLIS)), delayMillis)) {
                 locks.released(this);
                 acknowledged.completeExceptionally(failure);
             }
