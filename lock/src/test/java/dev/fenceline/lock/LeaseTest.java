@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -278,11 +279,11 @@ class LeaseTest {
     private static final class TestClock implements LockClock {
 
         private final long start = System.nanoTime();
-        private volatile long nanos;
+        private final AtomicLong nanos = new AtomicLong();
         private volatile long wallAheadMicros;
 
         void advance(Duration time) {
-            nanos += time.toNanos();
+            nanos.addAndGet(time.toNanos());
         }
 
         void wallAhead(Duration time) {
@@ -291,12 +292,12 @@ class LeaseTest {
 
         @Override
         public long nanoTime() {
-            return start + nanos;
+            return start + nanos.get();
         }
 
         @Override
         public long wallMicros() {
-            return TimeUnit.NANOSECONDS.toMicros(nanos) + wallAheadMicros;
+            return TimeUnit.NANOSECONDS.toMicros(nanos.get()) + wallAheadMicros;
         }
     }
 }
