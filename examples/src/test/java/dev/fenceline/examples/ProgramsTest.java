@@ -15,6 +15,7 @@ import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.testkit.PostgresServer;
 import dev.fenceline.testkit.SharedServers;
 import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -56,6 +57,24 @@ class ProgramsTest {
         SkipIfRunning.main(new String[] {REDIS});
         try (Connection connection = postgres.dataSource(empty).getConnection()) {
             assertThat(AccountTable.balanceOf(connection, 42)).isEqualTo(98_750);
+        }
+    }
+
+    @Test
+    void theRoleOfTheApplicationCanUseTheFenceAfterInstall() throws Exception {
+        PostgresServer postgres = SharedServers.postgres();
+        String empty = postgres.newDatabase();
+        try (Connection connection = postgres.dataSource(empty).getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("DROP ROLE IF EXISTS app");
+            statement.execute("CREATE ROLE app LOGIN");
+        }
+        InstallTheFence.main(new String[] {postgres.jdbcUrl(empty)});
+        try (Locks locks = connected();
+                FencedLease lease = locks.fenced(LockName.of("account", 42)).acquire()) {
+            PostgresFence fence = PostgresFence.on(postgres.dataSource(empty, "app"));
+            assertThat(fence.claim(lease).<Integer, RuntimeException>inTransaction(connection -> 1))
+                    .isEqualTo(1);
         }
     }
 
