@@ -12,4 +12,4 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE TRIGGER log_claim AFTER INSERT OR UPDATE ON fenceline.guard FOR EACH ROW EXECUTE FUNCTION public.log_claim();
+CREATE TRIGGER log_claim AFTER INSERT OR UPDATE OF token ON fenceline.guard FOR EACH ROW EXECUTE FUNCTION public.log_claim();
