@@ -27,7 +27,7 @@ final class PauseChart {
     private static final double MOST_STEP = 150;
     private static final double PIXELS_PER_MILLI = 0.25;
     private static final double PIXELS_PER_CHARACTER = 6.7;
-    private static final double LABEL_OFFSET = 9;
+    private static final double LABEL_OFFSET = 12;
     private static final double LABEL_GAP = 12;
     private static final double MOST_WIDENING = 1.6;
     private static final Duration SHORTENED = Duration.ofMillis(700);

@@ -5,11 +5,11 @@ enum Staging {
     /** B has read and written when A wakes. What any check of order catches. */
     B_FINISHES_FIRST("B finishes while A sleeps, then A writes what it had computed"),
     /** B has only read when A wakes and writes; then B writes. What a check of order cannot see. */
-    B_HAS_ONLY_READ("B has only read when A wakes; A writes, then B writes"),
+    B_HAS_ONLY_READ("B has only read when A wakes; A writes, then B"),
     /** The same, and A sleeps between its reading and its writing transaction, both under one claim. */
-    BETWEEN_TRANSACTIONS("A sleeps between two transactions; B claims and reads; A wakes and writes, then B writes"),
+    BETWEEN_TRANSACTIONS("A sleeps between two transactions; B claims, reads; A wakes and writes, then B"),
     /** The same, and A sleeps inside one transaction, which holds the fence until the server ends it. */
-    INSIDE_A_TRANSACTION("A sleeps inside its transaction; B claims and reads; A wakes and writes, then B writes");
+    INSIDE_A_TRANSACTION("A sleeps inside its transaction; B claims, reads; A wakes and writes, then B");
 
     private final String title;
 

@@ -56,16 +56,15 @@ record Summary(int movements, List<RunResult> runs) {
         }
         RunResult fenced = of(Mode.FENCED);
         if (fenced.lostUpdates() != 0) {
-            complaints.add("The fenced run lost " + fenced.lostUpdates() + " updates.");
+            complaints.add("The fenced run has lost updates: " + fenced.lostUpdates() + ".");
         }
         for (BookError error : fenced.errors()) {
             complaints.add("The fenced run left account " + error.account() + " at " + Money.euros(error.actualCents())
                     + " instead of " + Money.euros(error.expectedCents()) + ".");
         }
         if (fenced.refusedWhileStopped() < REFUSALS_WANTED) {
-            complaints.add("The fenced run refused " + fenced.refusedWhileStopped()
-                    + " stale writes of a writer that had been stopped (state T); at least " + REFUSALS_WANTED
-                    + " were to be refused.");
+            complaints.add("The fenced run refused stale writes of a writer that had been stopped (state T): "
+                    + fenced.refusedWhileStopped() + "; at least " + REFUSALS_WANTED + " were to be refused.");
         }
         for (RunResult run : runs) {
             if (run.bookings() != movements) {

@@ -7,10 +7,15 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,6 +61,35 @@ class PausedWriterDemoTest {
     }
 
     @Test
+    @Tag("server")
+    void withoutTheCheckAtEnteringTheDemoFails(@TempDir Path target) throws Exception {
+        Conductor weakened = new Conductor(new Story(out), target, List.of(Mode.FENCED)) {
+            @Override
+            void prepare(DataSource database) throws SQLException {
+                withoutEnterCheck(database);
+            }
+        };
+        RunResult fenced = weakened.conduct().of(Mode.FENCED);
+        assertThat(fenced.lostUpdates()).isEqualTo(1);
+        assertThat(fenced.errorCents()).isPositive();
+        assertThat(fenced.refusedWhileStopped()).isEqualTo(1);
+    }
+
+    /** Replaces the function by one that finds the mark changed and says nothing. */
+    private static void withoutEnterCheck(DataSource database) throws SQLException {
+        try (Connection connection = database.getConnection();
+                Statement statement = connection.createStatement()) {
+            String definition;
+            try (ResultSet row = statement.executeQuery("SELECT pg_get_functiondef('fenceline.enter_v1'::regproc)")) {
+                row.next();
+                definition = row.getString(1);
+            }
+            assertThat(definition).containsOnlyOnce("IF NOT FOUND THEN");
+            statement.execute(definition.replace("IF NOT FOUND THEN", "IF false THEN"));
+        }
+    }
+
+    @Test
     void aSystemWithoutStopSignalIsToldSo(@TempDir Path target) {
         assertThat(PausedWriterDemo.run(out, target, "Windows 11")).isEqualTo(PausedWriterDemo.UNSUPPORTED);
         assertThat(printed()).startsWith("This demo stops a process by SIGSTOP, which Windows does not have.");
@@ -81,7 +115,7 @@ class PausedWriterDemoTest {
                 .isEqualTo(PausedWriterDemo.SHOWN);
         assertThat(PausedWriterDemo.verdict(out, new Summary(9, List.of(noCheck, notLower, leaky))))
                 .isEqualTo(PausedWriterDemo.NOT_SHOWN);
-        assertThat(printed()).contains("   FAILED: The fenced run lost 1 updates.");
+        assertThat(printed()).contains("   FAILED: The fenced run has lost updates: 1.");
     }
 
     private String printed() {

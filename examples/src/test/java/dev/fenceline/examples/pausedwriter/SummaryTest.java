@@ -67,10 +67,10 @@ class SummaryTest {
                                 run(Mode.FENCED, 1, 1, WRONG))
                         .complaints())
                 .containsExactly(
-                        "The fenced run lost 1 updates.",
+                        "The fenced run has lost updates: 1.",
                         "The fenced run left account 10 at 20.00 € instead of 50.00 €.",
-                        "The fenced run refused 1 stale writes of a writer that had been stopped (state T); at least 2"
-                                + " were to be refused.");
+                        "The fenced run refused stale writes of a writer that had been stopped (state T): 1; at least 2 were"
+                                + " to be refused.");
     }
 
     @Test
