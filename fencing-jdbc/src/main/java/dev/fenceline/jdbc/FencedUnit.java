@@ -212,7 +212,9 @@ final class FencedUnit<C> {
     /** COMMIT was sent. Asks once on a fresh connection, and returns normally if it happened. */
     private void settle(Session<C> session, UUID operation, GuardSql.Entered entered, SQLException cause) {
         session.close();
-        CommitResolver<C> resolver = new CommitResolver<>(source, token, operation, entered.at(), patience);
+        // A transaction still in flight lies idle, and the server ends it after our patience; a little more settles it.
+        CommitResolver<C> resolver = new CommitResolver<>(
+                source, token, operation, entered.at(), patience.plus(FenceSettings.WITH_LOST_LEASE));
         Resolution resolution;
         try {
             resolution = resolver.resolve();

@@ -28,8 +28,9 @@ final class GuardSql {
     private static final String FIND_VERSION = "SELECT pg_catalog.to_regprocedure('fenceline.version_v1()')::text";
     private static final String VERSION_INSTALLED = "SELECT fenceline.version_v1()";
     private static final String CURRENT_TRANSACTION = "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text";
-    // A session's default may be stricter and would show an old mark; this holds for one transaction only.
-    private static final String READ_THE_NEWEST = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
+    // A session's default may be stricter and would show an old state; these hold for one transaction only.
+    private static final String READ_THE_NEWEST = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+    private static final String WRITE_TOO = READ_THE_NEWEST + ", READ WRITE";
 
     /** What a claim found. */
     record Claimed(boolean admitted, FencingToken newest, String fsync) {}
@@ -73,7 +74,7 @@ final class GuardSql {
     /** Rules for good on an operation, in a transaction of its own: {@code applied}, {@code never} or {@code too old}. */
     static String resolve(Connection connection, UUID operation, OffsetDateTime enteredAt, Duration timeout)
             throws SQLException {
-        readTheNewest(connection);
+        newTransaction(connection, WRITE_TOO);
         String outcome;
         try (PreparedStatement statement = connection.prepareStatement(RESOLVE)) {
             statement.setObject(1, operation);
@@ -89,7 +90,7 @@ final class GuardSql {
 
     /** Reads the mark as it is now, in a new transaction. What was open on this connection is rolled back. */
     static Mark mark(Connection connection, LockName lock) throws SQLException {
-        readTheNewest(connection);
+        newTransaction(connection, READ_THE_NEWEST);
         Mark mark;
         try (PreparedStatement statement = connection.prepareStatement(MARK)) {
             statement.setString(1, lock.toString());
@@ -135,14 +136,14 @@ final class GuardSql {
         }
     }
 
-    private static void readTheNewest(Connection connection) throws SQLException {
+    private static void newTransaction(Connection connection, String mode) throws SQLException {
         if (connection.getAutoCommit()) {
             connection.setAutoCommit(false);
         } else {
             connection.rollback();
         }
         try (Statement statement = connection.createStatement()) {
-            statement.execute(READ_THE_NEWEST);
+            statement.execute(mode);
         }
     }
 

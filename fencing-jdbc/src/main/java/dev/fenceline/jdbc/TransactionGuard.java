@@ -74,17 +74,17 @@ final class TransactionGuard {
                 null);
     }
 
+    /** Always the first attempt: libraries try to restore auto-commit when their commit failed, and would hide it. */
     synchronized UnfencedWriteException refuse(String command) {
-        UnfencedWriteException exception = new UnfencedWriteException(
-                command + " in a fenced transaction on " + resource
-                        + " refused before it was sent: what followed would be"
-                        + " written without the fence. The transaction is rolled back. Return from the work to commit,"
-                        + " throw to roll back, or use a savepoint.",
-                null);
         if (refusal == null) {
-            refusal = exception;
+            refusal = new UnfencedWriteException(
+                    command + " in a fenced transaction on " + resource
+                            + " refused before it was sent: what followed would"
+                            + " be written without the fence. The transaction is rolled back. Return from the work to"
+                            + " commit, throw to roll back, or use a savepoint.",
+                    null);
         }
-        return exception;
+        return refusal;
     }
 
     void check(String sql) {

@@ -1,0 +1,185 @@
+package dev.fenceline.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencingToken;
+import dev.fenceline.RetryableConflictException;
+import dev.fenceline.StaleTokenException;
+import dev.fenceline.testkit.FaultProxy;
+import dev.fenceline.testkit.FaultProxy.Cut;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** A pool of one connection is enough for every path, and gets it back as it was. */
+@Tag("server")
+class PoolTest {
+
+    static TestDatabase database;
+
+    FencingToken older;
+    FencingToken newer;
+
+    @BeforeAll
+    static void create() {
+        database = TestDatabase.create();
+    }
+
+    @BeforeEach
+    void grant() {
+        var lock = Grants.freshLock();
+        older = Grants.next(lock);
+        newer = Grants.next(lock);
+        database.account(1, 100);
+    }
+
+    private static HikariDataSource poolOfOne(FaultProxy proxy, boolean autoCommit) {
+        HikariConfig config = new HikariConfig();
+        PGSimpleDataSource source = database.sourceAt(proxy.host(), proxy.port());
+        // Else a connection's second COMMIT is a prepared statement's number, in which the proxy finds no word.
+        source.setPrepareThreshold(0);
+        config.setDataSource(source);
+        config.setMaximumPoolSize(1);
+        config.setAutoCommit(autoCommit);
+        config.setConnectionTimeout(Duration.ofSeconds(3).toMillis());
+        return new HikariDataSource(config);
+    }
+
+    private static FaultProxy proxy() {
+        return FaultProxy.to(database.server().host(), database.server().port());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void everyPathNeedsOneConnectionOnly(boolean autoCommit) throws SQLException {
+        try (FaultProxy proxy = proxy();
+                HikariDataSource pool = poolOfOne(proxy, autoCommit)) {
+            PostgresFence fence = PostgresFence.on(pool);
+            proxy.onRequest("claim_v1").loseReply(Cut.RST);
+            Claim<Connection> claim = fence.claim(older);
+            JdbcWork.add(claim, 1, 1);
+
+            claim.useTransaction(c -> {
+                TestDatabase.write(c, 1, 102);
+                proxy.onRequest("COMMIT").loseReply(Cut.RST);
+            });
+            assertThat(database.balance(1)).as("resolved as applied").isEqualTo(102);
+
+            assertThatThrownBy(() -> claim.useTransaction(c -> {
+                        TestDatabase.write(c, 1, 0);
+                        proxy.onRequest("COMMIT").dropRequest(Cut.RST);
+                    }))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("The mark is " + older);
+
+            assertThatThrownBy(() -> claim.useTransaction(c -> {
+                        proxy.cutAll(Cut.FIN);
+                        TestDatabase.write(c, 1, 0);
+                    }))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("The mark is " + older);
+
+            PostgresFence.on(database.source()).claim(newer);
+            assertThatThrownBy(() -> claim.useTransaction(c -> TestDatabase.write(c, 1, 0)))
+                    .isInstanceOf(StaleTokenException.class)
+                    .hasMessageContaining("token " + older + " is older by");
+            JdbcWork.add(fence.resume(newer), 1, 1);
+            assertThat(database.balance(1)).isEqualTo(103);
+            assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aBlockedClaimAndABlockedTransactionAskForTheBlockerOnTheSameConnection(boolean autoCommit)
+            throws SQLException {
+        try (FaultProxy proxy = proxy();
+                HikariDataSource pool = poolOfOne(proxy, autoCommit)) {
+            Claim<Connection> holder =
+                    PostgresFence.on(database.sourceNamed("the-holder")).claim(older);
+            PostgresFence impatient = PostgresFence.on(pool).claimTimeout(Duration.ofMillis(50));
+            Claim<Connection> second = impatient.resume(older);
+
+            holder.useTransaction(c -> {
+                assertThatThrownBy(() -> impatient.claim(newer))
+                        .isInstanceOf(RetryableConflictException.class)
+                        .hasMessageContaining("application_name 'the-holder'");
+                try (Connection raw = pool.getConnection();
+                        Statement statement = raw.createStatement()) {
+                    statement.execute("SET lock_timeout = '60ms'");
+                    if (!raw.getAutoCommit()) {
+                        raw.commit();
+                    }
+                }
+                assertThatThrownBy(() -> second.useTransaction(mine -> TestDatabase.write(mine, 1, 0)))
+                        .isInstanceOf(RetryableConflictException.class)
+                        .hasMessageContaining(
+                                "rolled back: it could not enter: ERROR: canceling statement due to lock timeout"
+                                        + " (SQLSTATE 55P03), blocked by pid ")
+                        .hasMessageContaining(", application_name 'the-holder'. The claim is still good");
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theConnectionGoesBackAsItCame(boolean autoCommit) throws SQLException {
+        try (Connection only = database.source().getConnection()) {
+            only.setAutoCommit(autoCommit);
+            only.setNetworkTimeout(Runnable::run, 12_345);
+            PostgresFence fence = PostgresFence.on(new BoundSource(only).source());
+
+            Claim<Connection> claim = fence.claim(older);
+            JdbcWork.add(claim, 1, 10);
+            assertThatThrownBy(
+                            () -> claim.useTransaction(c -> c.createStatement().execute("SELECT 1 / 0")))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContaining("division by zero");
+
+            assertThat(only.getAutoCommit()).isEqualTo(autoCommit);
+            assertThat(only.getNetworkTimeout()).isEqualTo(12_345);
+            try (Statement statement = only.createStatement()) {
+                for (String name : new String[] {
+                    "lock_timeout", "idle_in_transaction_session_timeout", "tcp_user_timeout", "transaction_timeout"
+                }) {
+                    try (var row = statement.executeQuery("SHOW " + name)) {
+                        row.next();
+                        assertThat(row.getString(1)).as(name).isEqualTo("0");
+                    }
+                }
+            }
+        }
+        assertThat(database.balance(1)).isEqualTo(110);
+    }
+
+    @Test
+    void aUnitTakesThreeRoundTripsBesideItsWorkAndAClaimOne() throws SQLException {
+        var source = database.sourceNamed("counted");
+        source.setSocketFactory(CountedSocketFactory.class.getName());
+        try (Connection only = source.getConnection()) {
+            PostgresFence fence = PostgresFence.on(new BoundSource(only).source());
+
+            long before = CountedSocketFactory.roundTrips();
+            Claim<Connection> claim = fence.claim(older);
+            assertThat(CountedSocketFactory.roundTrips() - before).as("claim").isEqualTo(1);
+
+            before = CountedSocketFactory.roundTrips();
+            claim.useTransaction(c -> TestDatabase.write(c, 1, 0));
+            assertThat(CountedSocketFactory.roundTrips() - before)
+                    .as("enter, with BEGIN; the work's one; leave; COMMIT")
+                    .isEqualTo(4);
+        }
+    }
+}
