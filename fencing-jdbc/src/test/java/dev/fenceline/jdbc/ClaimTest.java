@@ -205,7 +205,8 @@ class ClaimTest {
         var strict = database.sourceNamed("strict");
         strict.setOptions("-c default_transaction_isolation=serializable");
         PostgresFence serializable = PostgresFence.on(strict).listener(events);
-        List<FencingToken> tokens = Stream.generate(() -> Grants.next(older.lock())).limit(160).toList();
+        List<FencingToken> tokens =
+                Stream.generate(() -> Grants.next(older.lock())).limit(160).toList();
 
         Race.of(8, turn -> {
             for (int i = turn; i < tokens.size(); i += 8) {

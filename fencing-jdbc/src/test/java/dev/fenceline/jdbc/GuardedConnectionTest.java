@@ -74,10 +74,17 @@ class GuardedConnectionTest {
                                 .getConnection()
                                 .commit(),
                         "commit()"),
-                new Ending("connection of the metadata", c -> c.getMetaData().getConnection().commit(), "commit()"),
+                new Ending(
+                        "connection of the metadata",
+                        c -> c.getMetaData().getConnection().commit(),
+                        "commit()"),
                 new Ending(
                         "connection of a result of the metadata",
-                        c -> c.getMetaData().getSchemas().getStatement().getConnection().commit(),
+                        c -> c.getMetaData()
+                                .getSchemas()
+                                .getStatement()
+                                .getConnection()
+                                .commit(),
                         "commit()"),
                 new Ending("execute", c -> c.createStatement().execute("COMMIT"), "The statement COMMIT"),
                 new Ending(
@@ -90,7 +97,9 @@ class GuardedConnectionTest {
                         c -> c.createStatement().executeLargeUpdate("ROLLBACK"),
                         "The statement ROLLBACK"),
                 new Ending(
-                        "executeQuery", c -> c.createStatement().executeQuery("/* x */ COMMIT"), "The statement COMMIT"),
+                        "executeQuery",
+                        c -> c.createStatement().executeQuery("/* x */ COMMIT"),
+                        "The statement COMMIT"),
                 new Ending("addBatch", c -> c.createStatement().addBatch("COMMIT"), "The statement COMMIT"),
                 new Ending("prepareStatement", c -> c.prepareStatement("COMMIT"), "The statement COMMIT"),
                 new Ending("prepareCall", c -> c.prepareCall("BEGIN"), "The statement BEGIN"),
@@ -144,8 +153,9 @@ class GuardedConnectionTest {
                 .hasMessageStartingWith("Transaction on " + resource + " under token " + claim.token()
                         + " was ended from within, by a COMMIT or ROLLBACK in a string of several statements or through an"
                         + " unwrapped connection.")
-                .hasMessageContaining("What the work wrote before that COMMIT is committed; what it wrote after it may be"
-                        + " committed without the fence");
+                .hasMessageContaining(
+                        "What the work wrote before that COMMIT is committed; what it wrote after it may be"
+                                + " committed without the fence");
         // It was told truthfully: something did commit.
         assertThat(database.balance(1)).isNotEqualTo(100);
     }
@@ -250,13 +260,16 @@ class GuardedConnectionTest {
         claim.useTransaction(c -> {
             TestDatabase.write(c, 1, 1);
             Savepoint before = c.setSavepoint();
-            assertThatThrownBy(() -> c.createStatement().execute("SELECT 1 / 0")).isInstanceOf(SQLException.class);
+            assertThatThrownBy(() -> c.createStatement().execute("SELECT 1 / 0"))
+                    .isInstanceOf(SQLException.class);
             c.rollback(before);
             Savepoint named = c.setSavepoint("named");
-            assertThatThrownBy(() -> c.createStatement().execute("SELECT 1 / 0")).isInstanceOf(SQLException.class);
+            assertThatThrownBy(() -> c.createStatement().execute("SELECT 1 / 0"))
+                    .isInstanceOf(SQLException.class);
             c.rollback(named);
             c.createStatement().execute("SAVEPOINT As_Text");
-            assertThatThrownBy(() -> c.createStatement().execute("SELECT 1 / 0")).isInstanceOf(SQLException.class);
+            assertThatThrownBy(() -> c.createStatement().execute("SELECT 1 / 0"))
+                    .isInstanceOf(SQLException.class);
             try (PreparedStatement back = c.prepareStatement("ROLLBACK TO SAVEPOINT as_text")) {
                 back.execute();
             }
@@ -290,7 +303,8 @@ class GuardedConnectionTest {
 
         assertThatThrownBy(() -> TestDatabase.write(kept.get(), 1, 0))
                 .isInstanceOf(UnfencedWriteException.class)
-                .hasMessage("Use of a connection on " + resource + " refused: the fenced transaction that it belonged to has"
+                .hasMessage("Use of a connection on " + resource
+                        + " refused: the fenced transaction that it belonged to has"
                         + " ended, and nothing protects a write any more. Keep the connection inside the work.");
         assertThatThrownBy(() -> keptStatement.get().executeUpdate()).isInstanceOf(UnfencedWriteException.class);
         assertThatThrownBy(() -> kept.get().commit()).isInstanceOf(UnfencedWriteException.class);
@@ -309,8 +323,9 @@ class GuardedConnectionTest {
                     c.createStatement().execute("INSERT INTO child VALUES (1, 999)");
                 }))
                 .isInstanceOf(TransactionRolledBackException.class)
-                .hasMessageContaining("rolled back: the commit was refused: ERROR: insert or update on table \"child\" violates"
-                        + " foreign key constraint")
+                .hasMessageContaining(
+                        "rolled back: the commit was refused: ERROR: insert or update on table \"child\" violates"
+                                + " foreign key constraint")
                 .hasMessageContaining("Nothing of it happened.");
         assertThat(database.balance(1)).isEqualTo(100);
     }

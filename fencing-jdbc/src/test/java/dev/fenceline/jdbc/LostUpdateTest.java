@@ -43,7 +43,8 @@ class LostUpdateTest {
         newer = Grants.next(lock);
         database.account(1, 100);
         database.account(2, 100);
-        database.execute("INSERT INTO stamped VALUES (1, 100, 0) ON CONFLICT (id) DO UPDATE SET balance = 100, token = 0");
+        database.execute(
+                "INSERT INTO stamped VALUES (1, 100, 0) ON CONFLICT (id) DO UPDATE SET balance = 100, token = 0");
     }
 
     @AfterEach
@@ -60,15 +61,18 @@ class LostUpdateTest {
         database.execute("UPDATE account SET balance = " + (readByA + 10));
         database.execute("UPDATE account SET balance = " + (readByB + 20));
 
-        assertThat(database.balance(1)).as("10 of A's were accepted and are gone").isEqualTo(120);
+        assertThat(database.balance(1))
+                .as("10 of A's were accepted and are gone")
+                .isEqualTo(120);
     }
 
     @Test
     void withTheFolkloreCheckTheLateWriteIsAcceptedAndLost() {
         long readByA = database.number("SELECT balance FROM stamped");
         long readByB = database.number("SELECT balance FROM stamped");
-        String write = "WITH w AS (UPDATE stamped SET balance = %d, token = %d WHERE id = 1 AND token <= %2$d RETURNING 1)"
-                + " SELECT count(*) FROM w";
+        String write =
+                "WITH w AS (UPDATE stamped SET balance = %d, token = %d WHERE id = 1 AND token <= %2$d RETURNING 1)"
+                        + " SELECT count(*) FROM w";
 
         assertThat(database.number(String.format(write, readByA + 10, older.value())))
                 .as("token >= stored admits A, since B has not written yet")
@@ -104,8 +108,8 @@ class LostUpdateTest {
         Claim<Connection> a = fence.claim(older);
         Future<Long> read = a.inTransaction(c -> {
             long balance = TestDatabase.read(c, 1);
-            Future<Long> readByB = threads.submit(
-                    () -> newcomer.claim(newer).inTransaction(other -> TestDatabase.read(other, 1)));
+            Future<Long> readByB =
+                    threads.submit(() -> newcomer.claim(newer).inTransaction(other -> TestDatabase.read(other, 1)));
             database.awaitLockWait("newcomer");
             TestDatabase.write(c, 1, balance + 10);
             return readByB;
@@ -151,7 +155,8 @@ class LostUpdateTest {
         assertThat(database.balance(1)).as("100 + 10 + 10").isEqualTo(110);
     }
 
-    // Above READ COMMITTED the snapshot is taken before the lock is waited for: 100 moves from account 1 to account 2, twice.
+    // Above READ COMMITTED the snapshot is taken before the lock is waited for: 100 moves from account 1 to account 2,
+    // twice.
 
     @Test
     void twoTransactionsOfOneClaimAreSerialUnderRepeatableReadToo() throws Exception {
@@ -176,8 +181,9 @@ class LostUpdateTest {
         assertThatThrownBy(() -> late.get(20, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOf(RetryableConflictException.class)
-                .hasMessageContaining("rolled back: it could not enter: ERROR: could not serialize access due to concurrent"
-                        + " update (SQLSTATE 40001). The claim is still good; run a new transaction under it");
+                .hasMessageContaining(
+                        "rolled back: it could not enter: ERROR: could not serialize access due to concurrent"
+                                + " update (SQLSTATE 40001). The claim is still good; run a new transaction under it");
         second.useTransaction(mine -> TestDatabase.write(mine, 2, TestDatabase.read(mine, 1) + 100));
         assertThat(database.balance(2)).isEqualTo(100);
     }
