@@ -13,6 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,13 +34,16 @@ final class Acquisition {
     /** Redis removes a key up to this late. */
     private static final long EXPIRY_SLACK_MILLIS = 2;
 
-    /** How an acquisition ended, other than by an exception. */
+    /** How an acquisition ended. */
     sealed interface Outcome {
         /** A lease, which is held from now on. */
         record Granted(RedisLease lease) implements Outcome {}
 
         /** Somebody else held it all the time. */
         record Busy(@Nullable HolderProcess holder) implements Outcome {}
+
+        /** The lock service could not be used, or must not be; the exception is made on the thread that throws it. */
+        record Failed(Supplier<FencelineException> why) implements Outcome {}
 
         /** The caller stopped waiting. */
         record Abandoned() implements Outcome {}
@@ -63,7 +67,7 @@ final class Acquisition {
         this.limit = locks.clock().nanoTime() + maxWait.toNanos();
     }
 
-    /** Ends with an {@link Outcome} or a {@link FencelineException}. */
+    /** Ends with an outcome, never with an exception. */
     CompletableFuture<Outcome> result() {
         return result;
     }
@@ -109,8 +113,8 @@ final class Acquisition {
     }
 
     /** As {@link #abandon}, and tells the waiting thread why. */
-    void fail(FencelineException why) {
-        if (result.completeExceptionally(why)) {
+    void fail(Supplier<FencelineException> why) {
+        if (result.complete(new Outcome.Failed(why))) {
             cancel();
         }
     }
@@ -125,9 +129,9 @@ final class Acquisition {
         } else if (reply instanceof AcquireReply.FloorTooFar refused) {
             // Not sent again: whoever repairs the mark need not restart this process.
             locks.floors().settle(lock.name(), refused.mark());
-            fail(floorTooFar(refused));
+            fail(() -> floorTooFar(refused));
         } else if (reply instanceof AcquireReply.Exhausted exhausted) {
-            fail(new BackendMisconfiguredException(
+            fail(() -> new BackendMisconfiguredException(
                     subject() + "the token counter on " + server() + " is at " + exhausted.counter()
                             + ", and the next token would not be below 2^53; the server's clock says "
                             + instant(exhausted.serverTime())
@@ -169,7 +173,7 @@ final class Acquisition {
             attemptAfter(nanos);
             return;
         }
-        fail(new BackendUnavailableException(
+        fail(() -> new BackendUnavailableException(
                 subject() + server() + " grants nothing for " + text(Duration.of(wait.micros(), ChronoUnit.MICROS))
                         + ": its token counter stands at " + wait.counter() + " (" + instant(wait.counter())
                         + ") and its clock at " + wait.serverTime() + " (" + instant(wait.serverTime())
@@ -181,13 +185,13 @@ final class Acquisition {
 
     private void failed(SendFailure failure) {
         if (failure.kind() == SendFailure.Kind.FORBIDDEN) {
-            fail(new BackendMisconfiguredException(
+            fail(() -> new BackendMisconfiguredException(
                     subject() + failure.getMessage() + ". Nothing is held; restore the grants of this user.", failure));
             return;
         }
         long left = nanosToLimit();
         if (left <= 0) {
-            fail(unavailable(String.valueOf(failure.getMessage()), failure));
+            fail(() -> unavailable(String.valueOf(failure.getMessage()), failure));
         } else {
             attemptAfter(Math.min(TimeUnit.MILLISECONDS.toNanos(nextPollMillis()), left));
         }
@@ -207,7 +211,7 @@ final class Acquisition {
 
     private void attemptAfter(long nanos) {
         if (!locks.laterNanos(this::attempt, nanos)) {
-            fail(locks.closedException(lock.name()));
+            fail(() -> locks.closedException(lock.name()));
         }
     }
 

@@ -76,7 +76,7 @@ final class ConnectedLocks implements Locks {
         long start = System.nanoTime();
         // A part of the time is kept for disconnecting, so that the whole stays within one command timeout.
         Duration forReleases = options.commandTimeout().multipliedBy(3).dividedBy(4);
-        waiting.forEach(acquisition -> acquisition.fail(closedException(acquisition.name())));
+        waiting.forEach(acquisition -> acquisition.fail(() -> closedException(acquisition.name())));
         closeHeld(forReleases);
         awaitQuietly(allAcknowledged(), forReleases.minusNanos(System.nanoTime() - start));
         scheduler.shutdownNow();
@@ -140,7 +140,7 @@ final class ConnectedLocks implements Locks {
         waiting.add(acquisition);
         var unused = acquisition.result().whenComplete((outcome, thrown) -> waiting.remove(acquisition));
         if (isClosed()) {
-            acquisition.fail(closedException(lock.name()));
+            acquisition.fail(() -> closedException(lock.name()));
         } else {
             acquisition.attempt();
         }

@@ -18,11 +18,9 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -93,7 +91,7 @@ final class LettuceTransport implements LockTransport {
                         .connectTimeout(CONNECT_TIMEOUT)
                         .keepAlive(true)
                         .build())
-                .timeoutOptions(TimeoutOptions.enabled(options.commandTimeout()))
+                .timeoutOptions(TimeoutOptions.enabled())
                 .build());
     }
 
@@ -177,14 +175,12 @@ final class LettuceTransport implements LockTransport {
                 .exceptionally(thrown -> null)
                 .thenCompose(done -> client.shutdownAsync(0, millis, TimeUnit.MILLISECONDS));
         try {
-            down.get(millis, TimeUnit.MILLISECONDS);
-            boolean unused =
-                    resources.shutdown(0, millis, TimeUnit.MILLISECONDS).await(millis);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            // Netty's threads are daemons and end by themselves once the shutdown has been asked for.
+            Void unused = Uninterruptibly.await(down, Duration.ofMillis(millis));
+        } catch (SendFailure e) {
+            // Netty's threads are daemons, and end by themselves once they have been told to.
         }
+        // Shared resources outlive the client unless they are told.
+        boolean unused = resources.shutdown(0, millis, TimeUnit.MILLISECONDS).awaitUninterruptibly(millis);
     }
 
     private <T> CompletableFuture<T> unreachable() {
@@ -259,6 +255,8 @@ final class LettuceTransport implements LockTransport {
                         closeQuietly(fresh);
                         throw new CompletionException(ConnectFailure.of(server, Link.unwrapped(thrown)));
                     }
+                    // Until here the handshake's limit held, which bears a cold JVM.
+                    fresh.connection().setTimeout(options.commandTimeout());
                     return fresh;
                 }));
     }

@@ -1,10 +1,8 @@
 package dev.fenceline.lock;
 
-import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.DistributedLock;
 import dev.fenceline.FencelineEvent.AcquireEnded;
 import dev.fenceline.FencelineEvent.AcquireOutcome;
-import dev.fenceline.FencelineException;
 import dev.fenceline.HolderProcess;
 import dev.fenceline.Lease;
 import dev.fenceline.LockName;
@@ -41,22 +39,8 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
 
     @Override
     public final Optional<L> tryAcquire() {
-        // The wait is one command timeout at most, so the interruption can wait too.
-        boolean interrupted = Thread.interrupted();
-        try {
-            while (true) {
-                try {
-                    Ended ended = acquire(Duration.ZERO);
-                    return Optional.ofNullable(ended.lease()).map(this::own);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        Ended ended = acquireUninterruptibly();
+        return Optional.ofNullable(ended.lease()).map(this::own);
     }
 
     @Override
@@ -85,64 +69,72 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
 
     private Ended acquire(Duration maxWait) throws InterruptedException {
         long start = locks.clock().nanoTime();
-        AcquireOutcome how = AcquireOutcome.FAILED;
+        Acquisition acquisition = locks.start(lock, maxWait);
         try {
-            Acquisition.Outcome outcome = outcome(locks.start(lock, maxWait));
-            if (outcome instanceof Acquisition.Outcome.Granted granted) {
-                how = AcquireOutcome.ACQUIRED;
-                return new Ended(granted.lease(), null, since(start));
-            }
-            how = AcquireOutcome.NOT_ACQUIRED;
-            HolderProcess holder = outcome instanceof Acquisition.Outcome.Busy busy ? busy.holder() : null;
-            return new Ended(null, holder, since(start));
+            return ended(outcome(acquisition), start);
         } catch (InterruptedException e) {
-            how = AcquireOutcome.INTERRUPTED;
+            giveUp(acquisition);
+            locks.tell(new AcquireEnded(name(), AcquireOutcome.INTERRUPTED, since(start)));
             throw e;
-        } finally {
-            locks.tell(new AcquireEnded(name(), how, since(start)));
         }
+    }
+
+    /** Tries once. The wait is one command timeout at most, so an interruption can wait too. */
+    private Ended acquireUninterruptibly() {
+        long start = locks.clock().nanoTime();
+        Acquisition acquisition = locks.start(lock, Duration.ZERO);
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return ended(outcome(acquisition), start);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private Ended ended(Acquisition.Outcome outcome, long start) {
+        Duration waited = since(start);
+        if (outcome instanceof Acquisition.Outcome.Granted granted) {
+            locks.tell(new AcquireEnded(name(), AcquireOutcome.ACQUIRED, waited));
+            return new Ended(granted.lease(), null, waited);
+        }
+        if (outcome instanceof Acquisition.Outcome.Failed failed) {
+            locks.tell(new AcquireEnded(name(), AcquireOutcome.FAILED, waited));
+            throw failed.why().get();
+        }
+        locks.tell(new AcquireEnded(name(), AcquireOutcome.NOT_ACQUIRED, waited));
+        HolderProcess holder = outcome instanceof Acquisition.Outcome.Busy busy ? busy.holder() : null;
+        return new Ended(null, holder, waited);
     }
 
     private Acquisition.Outcome outcome(Acquisition acquisition) throws InterruptedException {
         try {
             return acquisition.result().get(acquisition.nanosToHardStop(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            giveUp(acquisition);
-            throw e;
         } catch (TimeoutException e) {
-            acquisition.fail(acquisition.unavailable(
+            acquisition.fail(() -> acquisition.unavailable(
                     locks.transport().server() + " did not answer within "
                             + locks.options().commandTimeout().toMillis() + " ms",
                     e));
-            return settled(acquisition);
+            // Done by now; with a grant, if that came first.
+            return acquisition.result().join();
         } catch (ExecutionException e) {
-            throw failure(e);
+            throw new IllegalStateException("An acquisition ends with an outcome, never with an exception.", e);
         }
     }
 
     /** The answer and the end of the wait may cross; then there is a lease, and nobody else will release it. */
     private static void giveUp(Acquisition acquisition) {
         acquisition.abandon();
-        var ignored = acquisition.result().thenAccept(outcome -> {
-            if (outcome instanceof Acquisition.Outcome.Granted granted) {
-                var unused = granted.lease().startClosing();
-            }
-        });
-    }
-
-    private static Acquisition.Outcome settled(Acquisition acquisition) throws InterruptedException {
-        try {
-            return acquisition.result().get();
-        } catch (ExecutionException e) {
-            throw failure(e);
+        if (acquisition.result().join() instanceof Acquisition.Outcome.Granted granted) {
+            var unused = granted.lease().startClosing();
         }
-    }
-
-    private static FencelineException failure(ExecutionException thrown) {
-        if (thrown.getCause() instanceof FencelineException ours) {
-            return ours;
-        }
-        return new BackendUnavailableException("Nothing is held; the client failed: " + thrown.getCause(), thrown);
     }
 
     private Duration since(long start) {

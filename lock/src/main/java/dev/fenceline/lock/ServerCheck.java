@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class ServerCheck {
 
     private static final Pattern COMMAND = Pattern.compile("'([A-Za-z]+)(\\|[A-Za-z]+)?' command");
+    private static final Pattern KEY_REFUSED = Pattern.compile("access .*key");
     private static final Pattern VERSION = Pattern.compile("([0-9]+)\\.([0-9]+).*");
 
     private final String server;
@@ -59,7 +60,7 @@ final class ServerCheck {
             if (!said.contains("NOPERM")) {
                 throw new CompletionException(ConnectFailure.of(server, failure));
             }
-            missing.add(said.contains("key") ? "~" + keys.pattern() : "+" + command(said, "eval"));
+            missing.add(KEY_REFUSED.matcher(said).find() ? "~" + keys.pattern() : "+" + command(said, "eval"));
             refusal = failure;
         }
         if (refusal != null) {
@@ -102,7 +103,7 @@ final class ServerCheck {
         for (int i = 0; i < failed.size(); i += 2) {
             String command = failed.get(i);
             String error = failed.get(i + 1);
-            if (error.contains("key")) {
+            if (KEY_REFUSED.matcher(error).find()) {
                 missing.add("~" + keys.pattern());
             } else if (error.contains("permission") || error.contains("can't run this command")) {
                 missing.add("+" + command);
