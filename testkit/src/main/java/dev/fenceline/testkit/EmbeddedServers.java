@@ -65,24 +65,8 @@ public final class EmbeddedServers implements Servers {
         }
     }
 
-    /** The last one first: a standby before its primary. */
     private synchronized void stopAll() {
         closed = true;
-        RuntimeException failure = null;
-        while (!servers.isEmpty()) {
-            try {
-                servers.pop().close();
-            } catch (Exception e) {
-                IllegalStateException next = new IllegalStateException("A server was not stopped.", e);
-                if (failure == null) {
-                    failure = next;
-                } else {
-                    failure.addSuppressed(next);
-                }
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+        Stopping.stopAll(servers);
     }
 }

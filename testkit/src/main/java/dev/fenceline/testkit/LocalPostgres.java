@@ -49,10 +49,11 @@ final class LocalPostgres implements PostgresProcess {
      */
     static LocalPostgres start(PostgresSpec spec, Duration limit, Consumer<LocalPostgres> started) {
         LocalPostgres postgres = startIn(Workspace.newDirectory("postgres"), spec, limit, started);
-        if (spec.durability() == PostgresSpec.Durability.DURABLE) {
-            postgres.requireOn("fsync");
-            postgres.requireOn("full_page_writes");
-            postgres.requireOn("synchronous_commit");
+        try {
+            PostgresSessions.requireDurability(postgres.dataSource(MAINTENANCE), spec);
+        } catch (IllegalStateException e) {
+            postgres.close();
+            throw e;
         }
         return postgres;
     }
@@ -127,15 +128,6 @@ final class LocalPostgres implements PostgresProcess {
             return lines.findFirst().map(line -> Long.parseLong(line.strip()));
         } catch (IOException e) {
             return Optional.empty();
-        }
-    }
-
-    private void requireOn(String setting) {
-        String value = PostgresSessions.query(dataSource(MAINTENANCE), "SHOW " + setting);
-        if (!"on".equals(value)) {
-            close();
-            throw new IllegalStateException("PostgreSQL was to be durable, but " + setting + " is " + value
-                    + ". Do not set it in the specification.");
         }
     }
 

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -18,7 +19,7 @@ final class PostgresSessions {
         return "jdbc:postgresql://" + host + ":" + port + "/" + database + "?user=" + SUPERUSER;
     }
 
-    static DataSource dataSource(String host, int port, String database, String user) {
+    static PGSimpleDataSource dataSource(String host, int port, String database, String user) {
         PGSimpleDataSource dataSource = new PGSimpleDataSource();
         dataSource.setServerNames(new String[] {host});
         dataSource.setPortNumbers(new int[] {port});
@@ -44,6 +45,20 @@ final class PostgresSessions {
             statement.execute(sql);
         } catch (SQLException e) {
             throw new IllegalStateException("PostgreSQL refused '" + sql + "': " + e.getMessage(), e);
+        }
+    }
+
+    /** Asks the server itself whether it is as durable as it was to be. */
+    static void requireDurability(DataSource dataSource, PostgresSpec spec) {
+        if (spec.durability() != PostgresSpec.Durability.DURABLE) {
+            return;
+        }
+        for (String setting : List.of("fsync", "full_page_writes", "synchronous_commit")) {
+            String value = query(dataSource, "SHOW " + setting);
+            if (!"on".equals(value)) {
+                throw new IllegalStateException("PostgreSQL was to be durable, but " + setting + " is " + value
+                        + ". Do not set it in the specification.");
+            }
         }
     }
 }

@@ -1,7 +1,8 @@
 package dev.fenceline.testkit;
 
 /**
- * Where the servers of a test come from. A test that needs no more than a server is written against this.
+ * Where the servers of a test come from: processes of this machine ({@link #embedded()}) or containers
+ * ({@link #containers()}). A test that needs no more than a server is written against this and runs on both.
  *
  * <p><b>Thread-safety:</b> any thread.
  */
@@ -38,5 +39,14 @@ public interface Servers extends AutoCloseable {
      */
     static EmbeddedServers embedded() {
         return new EmbeddedServers();
+    }
+
+    /**
+     * Starts servers in containers, for those whose rules or platforms want that. Testcontainers must be on the class path.
+     *
+     * @return a new source
+     */
+    static ContainerServers containers() {
+        return new ContainerServers();
     }
 }
