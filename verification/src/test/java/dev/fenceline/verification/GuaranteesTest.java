@@ -34,17 +34,18 @@ class GuaranteesTest {
                 missing.add(named.group(1) + "#" + named.group(2));
             }
         }
-        assertThat(missing).as("named in docs/guarantees.md and not in the sources").isEmpty();
+        assertThat(missing)
+                .as("named in docs/guarantees.md and not in the sources")
+                .isEmpty();
     }
 
     @Test
     void everyClaimNamesATest() throws IOException {
         String page = Files.readString(ROOT.resolve("docs/guarantees.md"));
-        List<String> rows =
-                ROW.matcher(page).results().map(MatchResult::group).toList();
-        assertThat(rows).hasSizeGreaterThan(20).allSatisfy(row -> assertThat(NAMED.matcher(row).find())
-                .as(row)
-                .isTrue());
+        List<String> rows = ROW.matcher(page).results().map(MatchResult::group).toList();
+        assertThat(rows)
+                .hasSizeGreaterThan(20)
+                .allSatisfy(row -> assertThat(NAMED.matcher(row).find()).as(row).isTrue());
     }
 
     private static Map<String, String> sources() throws IOException {
