@@ -48,7 +48,9 @@ final class LocalPostgres implements PostgresProcess {
      * @param started is told of this server and of each standby, so that its owner can stop them
      */
     static LocalPostgres start(PostgresSpec spec, Duration limit, Consumer<LocalPostgres> started) {
-        LocalPostgres postgres = startIn(Workspace.newDirectory("postgres"), spec, limit, started);
+        Path directory = Workspace.newDirectory("postgres");
+        DataDirectory.layFromTemplate(data(directory));
+        LocalPostgres postgres = startIn(directory, spec, limit, started);
         try {
             PostgresSessions.requireDurability(postgres.dataSource(MAINTENANCE), spec);
         } catch (IllegalStateException e) {
@@ -87,6 +89,8 @@ final class LocalPostgres implements PostgresProcess {
                 .setCleanDataDirectory(false)
                 .setRegisterShutdownHook(false)
                 .setPGStartupWait(limit)
+                // After initdb, if it was needed, and before the server.
+                .setDataDirectoryCustomizer(made -> DataDirectory.keepAsTemplate(made.toPath()))
                 .setLocaleConfig("locale", "C")
                 .setErrorRedirector(toLog)
                 .setOutputRedirector(toLog)

@@ -2,14 +2,8 @@ package dev.fenceline.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -34,15 +28,13 @@ final class PostgresBackup {
             "pg_stat_tmp",
             "pg_subtrans");
 
-    private static final Set<String> LEFT_OUT = Set.of("postmaster.pid", "postmaster.opts", "epg-lock");
-
     private PostgresBackup() {}
 
     static void take(DataSource primary, Path source, Path target) {
         try (Connection connection = primary.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("SELECT pg_backup_start('standby', true)");
-            copy(source, target);
+            DataDirectory.copy(source, target, EMPTIED);
             try (ResultSet rows = statement.executeQuery("SELECT labelfile FROM pg_backup_stop(false)")) {
                 rows.next();
                 // Without the label, recovery would begin at a later checkpoint than the copied files.
@@ -52,46 +44,6 @@ final class PostgresBackup {
             throw new IllegalStateException("PostgreSQL refused the backup for a standby: " + e.getMessage(), e);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot copy " + source + " to " + target + ".", e);
-        }
-    }
-
-    private static void copy(Path source, Path target) throws IOException {
-        Files.walkFileTree(source, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
-                    throws IOException {
-                Files.createDirectory(
-                        target.resolve(source.relativize(directory)),
-                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-                return EMPTIED.contains(directory.getFileName().toString())
-                        ? FileVisitResult.SKIP_SUBTREE
-                        : FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                if (!LEFT_OUT.contains(file.getFileName().toString())) {
-                    copyIfThere(file, target.resolve(source.relativize(file)));
-                }
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-                if (e instanceof NoSuchFileException) {
-                    return FileVisitResult.CONTINUE;
-                }
-                throw e;
-            }
-        });
-    }
-
-    /** The server removes files while we copy; the log tells the standby of it. */
-    private static void copyIfThere(Path file, Path target) throws IOException {
-        try {
-            Files.copy(file, target, StandardCopyOption.COPY_ATTRIBUTES);
-        } catch (NoSuchFileException e) {
-            Files.deleteIfExists(target);
         }
     }
 }

@@ -31,6 +31,11 @@ final class Reaper {
         INSTANCE.tell("forget " + pid);
     }
 
+    /** Removes a directory of no process when this JVM has ended. */
+    static void remove(Path directory) {
+        INSTANCE.tell("remove - - " + directory);
+    }
+
     private synchronized void tell(String line) {
         if (ProcessTable.windows()) {
             return;
