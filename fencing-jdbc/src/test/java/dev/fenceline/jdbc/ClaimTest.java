@@ -152,6 +152,28 @@ class ClaimTest {
     }
 
     @Test
+    void enteringComparesForEqualityWhateverTheClaimBelieves() {
+        // As after a failover that lost the claim: the session believes in it, and the mark is another.
+        Claim<Connection> lost = new Claim<>(fence.source(), FenceSettings.defaults(), newer, null);
+        fence.claim(older);
+        assertThatThrownBy(() -> lost.useTransaction(c -> TestDatabase.write(c, 1, 0)))
+                .isInstanceOfSatisfying(
+                        TokenRejectedException.class,
+                        e -> assertThat(e.reason()).isEqualTo(TokenRejectedException.Reason.NOT_CLAIMED))
+                .hasMessageContaining(
+                        "whose mark is " + older + ": this token was never claimed here, or the claim was lost"
+                                + " with a restored or failed-over database");
+
+        FencingToken twin = new FencingToken(older.lock(), older.value(), UUID.randomUUID());
+        Claim<Connection> other = new Claim<>(fence.source(), FenceSettings.defaults(), twin, null);
+        assertThatThrownBy(() -> other.useTransaction(c -> TestDatabase.write(c, 1, 0)))
+                .isInstanceOf(StaleTokenException.class)
+                .hasMessageContaining("token " + twin + " has the number of " + older);
+        assertThat(database.balance(1)).isEqualTo(100);
+        assertThat(database.mark(older)).isEqualTo(older);
+    }
+
+    @Test
     void aTokenFromTheFarFutureIsRejectedAndTheLockStaysUsable() {
         FencingToken forged = new FencingToken(older.lock(), 1L << 52, UUID.randomUUID());
 

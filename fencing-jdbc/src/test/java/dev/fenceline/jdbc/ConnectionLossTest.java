@@ -174,7 +174,6 @@ class ConnectionLossTest {
         FencingToken next = Grants.next(older.lock());
 
         assertThatThrownBy(() -> claim.useTransaction(c -> {
-                    TestDatabase.write(c, 1, 0);
                     // Sleeps until the server loses its patience, after a second.
                     awaitGone(pid(c));
                     fence.claim(next);

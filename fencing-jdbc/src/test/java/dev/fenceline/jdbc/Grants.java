@@ -21,13 +21,14 @@ final class Grants {
 
     private static final class Shared {
         // Closed when the JVM ends, as locks are.
-        static final Locks LOCKS = locks();
+        static final Locks LOCKS = locks(LockOptions.defaults().lease());
     }
 
-    static Locks locks() {
+    static Locks locks(Duration lease) {
         return RedisLocks.connect(
                 SharedServers.redis().uri(),
                 LockOptions.builder()
+                        .lease(lease)
                         .masterClockSkew(Duration.ZERO)
                         .listener(FencelineListener.none())
                         .build());
