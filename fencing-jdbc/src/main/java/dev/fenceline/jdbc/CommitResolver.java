@@ -1,9 +1,9 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.FencelineException;
 import dev.fenceline.FencingToken;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
-import dev.fenceline.UnfencedWriteException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
@@ -44,7 +44,7 @@ final class CommitResolver<C> implements OutcomeUnknownException.Resolver {
         try (Session<C> session = source.open(new TransactionGuard(resource))) {
             session.limitNetwork(patience.plus(FenceSettings.NETWORK_ALLOWANCE));
             outcome = GuardSql.resolve(session.connection(), operation, enteredAt, patience);
-        } catch (SQLException | UnfencedWriteException e) {
+        } catch (SQLException | FencelineException e) {
             throw unknown("asking did not settle it: " + SqlFailure.text(e) + ". Call resolve() later", this, e);
         }
         return switch (outcome) {

@@ -245,7 +245,7 @@ final class FencedUnit<C> {
                     resource,
                     "Nothing of it was committed. The mark is " + mark + "; run it again under the same claim.",
                     cause);
-        } catch (SQLException | UnfencedWriteException e) {
+        } catch (SQLException | FencelineException e) {
             FencelineException unavailable = Refusals.lost(
                     "Transaction under token " + token,
                     resource,

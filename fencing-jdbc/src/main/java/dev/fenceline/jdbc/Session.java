@@ -1,5 +1,6 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -36,6 +37,13 @@ final class Session<C> implements AutoCloseable {
     /** Takes the loan, or gives it back at once if it is of no use. */
     static <C> Session<C> of(Connection connection, C context, Return giveBack) throws SQLException {
         try {
+            if (!connection.isWrapperFor(PgConnection.class)) {
+                throw new BackendMisconfiguredException(
+                        "A connection of " + connection.getMetaData().getDriverName()
+                                + " refused: this fence knows the PostgreSQL JDBC driver only. Give it a data source of"
+                                + " org.postgresql, pooled or not.",
+                        null);
+            }
             TransactionState state = transactionState(connection);
             if (state != TransactionState.IDLE) {
                 throw new UnfencedWriteException(

@@ -216,6 +216,19 @@ class SetupTest {
     }
 
     @Test
+    void aConnectionOfAnotherDriverIsRefused() throws SQLException {
+        try (Connection real = database.source().getConnection()) {
+            DataSource foreign = new BoundSource(real).withoutUnwrapping();
+
+            assertThatThrownBy(() -> PostgresFence.on(foreign).claim(token))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessage(
+                            "A connection of PostgreSQL JDBC Driver refused: this fence knows the PostgreSQL JDBC driver"
+                                    + " only. Give it a data source of org.postgresql, pooled or not.");
+        }
+    }
+
+    @Test
     void aCrashOfTheServerBetweenClaimAndWriteKeepsTheClaim() {
         try (PostgresProcess server =
                 Servers.embedded().postgres(PostgresSpec.primary().durable())) {
