@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -17,6 +18,7 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 /** A contract that no implementation can break proves nothing: each known flaw must be seen by the rule that is about it. */
+@Tag("slow")
 class ContractsSeeFlawsTest {
 
     /** The rule that each flaw breaks; it may break others too. */

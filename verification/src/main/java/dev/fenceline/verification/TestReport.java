@@ -19,22 +19,26 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * Says how many tests ran in the whole build, which were skipped and why, and fails on a skipped test that is not on the
- * list of {@code skips.txt}. A test that silently no longer runs is a claim that nobody checks.
+ * Says how many tests ran in the whole build, which were skipped or left out and why, and fails on a skipped test that is not
+ * on the list of {@code skips.txt}, and on a test class that did not run although no tag left it out. A test that silently no
+ * longer runs is a claim that nobody checks.
  */
 public final class TestReport {
 
     private record Skipped(String test, String reason) {}
 
-    private record Module(String name, int classes, int ran, int failed, List<Skipped> skipped) {}
+    private record Module(
+            String name, int classes, int ran, int failed, List<Skipped> skipped, TestClasses.Missing missing) {}
 
     private final Path root;
     private final Instant since;
+    private final TestClasses.Selection selection;
     private final Map<String, String> allowed;
 
-    private TestReport(Path root, Instant since, Map<String, String> allowed) {
+    private TestReport(Path root, Instant since, TestClasses.Selection selection, Map<String, String> allowed) {
         this.root = root;
         this.since = since;
+        this.selection = selection;
         this.allowed = allowed;
     }
 
@@ -42,11 +46,13 @@ public final class TestReport {
      * Reads the reports below every module and prints a table.
      *
      * @param args the root folder; when this build began, as ISO instant, since older reports do not count; the list of
-     *     tests that may be skipped
+     *     tests that may be skipped; the tags that were asked for, the tags that were left out, and the value of {@code -Dtest}
      * @throws IOException when a report cannot be read
      */
     public static void main(String[] args) throws IOException {
-        TestReport report = new TestReport(Path.of(args[0]), Instant.parse(args[1]), allowed(Path.of(args[2])));
+        TestClasses.Selection selection = TestClasses.Selection.of(args[3], args[4], args[5]);
+        TestReport report =
+                new TestReport(Path.of(args[0]), Instant.parse(args[1]), selection, allowed(Path.of(args[2])));
         if (!report.print()) {
             System.exit(1);
         }
@@ -55,7 +61,8 @@ public final class TestReport {
     private boolean print() throws IOException {
         List<Module> modules = modules();
         List<String> unlisted = new ArrayList<>();
-        System.out.println("Tests of this build:");
+        List<String> silent = new ArrayList<>();
+        System.out.println("Tests of this build" + selection.describe() + ":");
         for (Module module : modules) {
             System.out.printf(
                     "  %-14s %4d ran in %2d classes, %d failed, %d skipped%n",
@@ -72,6 +79,10 @@ public final class TestReport {
                     unlisted.add(skipped.test());
                 }
             }
+            module.missing()
+                    .leftOut()
+                    .forEach((tag, classes) -> System.out.println("      left out by tag '" + tag + "': " + classes));
+            silent.addAll(module.missing().silent());
         }
         int ran = modules.stream().mapToInt(Module::ran).sum();
         int failed = modules.stream().mapToInt(Module::failed).sum();
@@ -81,10 +92,14 @@ public final class TestReport {
             System.out.println("Skipped without being on the list in verification/skips.txt: " + unlisted
                     + ". Make them run, or add them to the list with the reason.");
         }
+        if (!silent.isEmpty()) {
+            System.out.println("Test classes that did not run, though no tag left them out: " + silent
+                    + ". Surefire runs what is called *Test and has tests.");
+        }
         if (ran == 0) {
             System.out.println("No test ran at all; that is no success.");
         }
-        return unlisted.isEmpty() && failed == 0 && ran > 0;
+        return unlisted.isEmpty() && silent.isEmpty() && failed == 0 && ran > 0;
     }
 
     private List<Module> modules() throws IOException {
@@ -102,6 +117,7 @@ public final class TestReport {
         int ran = 0;
         int failed = 0;
         List<Skipped> skipped = new ArrayList<>();
+        List<String> reported = new ArrayList<>();
         try (Stream<Path> files = Files.list(folder.resolve("target/surefire-reports"))) {
             List<Path> reports = files.filter(
                             file -> file.getFileName().toString().matches("TEST-.*\\.xml"))
@@ -112,6 +128,7 @@ public final class TestReport {
                     continue;
                 }
                 classes++;
+                reported.add(report.getFileName().toString().replaceAll("^TEST-|\\.xml$", ""));
                 NodeList cases = parse(report).getElementsByTagName("testcase");
                 for (int i = 0; i < cases.getLength(); i++) {
                     Element test = (Element) cases.item(i);
@@ -130,7 +147,13 @@ public final class TestReport {
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot read the test reports of " + folder, e);
         }
-        return new Module(folder.getFileName().toString(), classes, ran, failed, skipped);
+        return new Module(
+                folder.getFileName().toString(),
+                classes,
+                ran,
+                failed,
+                skipped,
+                TestClasses.of(folder).without(reported, selection));
     }
 
     private static Document parse(Path report) throws IOException {

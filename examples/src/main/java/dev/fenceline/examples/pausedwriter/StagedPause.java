@@ -133,7 +133,8 @@ final class StagedPause {
             }
         } else if (outcome instanceof Refused refused) {
             story.step(who(writer), what + "REFUSED");
-            story.step("", refused.sql());
+            // The row itself refused the folklore's UPDATE; Fenceline refuses before it can run.
+            story.step("", (mode == Mode.FENCED ? "not run: " : "") + refused.sql());
             story.step("", refused.message());
         }
     }
