@@ -82,7 +82,10 @@ public final class TestReport {
             module.missing()
                     .leftOut()
                     .forEach((tag, classes) -> System.out.println("      left out by tag '" + tag + "': " + classes));
-            silent.addAll(module.missing().silent());
+            // Without any report the module was no part of this build.
+            if (module.classes() > 0) {
+                silent.addAll(module.missing().silent());
+            }
         }
         int ran = modules.stream().mapToInt(Module::ran).sum();
         int failed = modules.stream().mapToInt(Module::failed).sum();
@@ -104,10 +107,11 @@ public final class TestReport {
 
     private List<Module> modules() throws IOException {
         try (Stream<Path> folders = Files.list(root)) {
-            return folders.filter(folder -> Files.isDirectory(folder.resolve("target/surefire-reports")))
+            return folders.filter(folder -> Files.isDirectory(folder.resolve("target/test-classes")))
                     .sorted()
                     .map(this::module)
-                    .filter(module -> module.classes() > 0)
+                    .filter(module ->
+                            module.classes() > 0 || !module.missing().leftOut().isEmpty())
                     .toList();
         }
     }
@@ -118,7 +122,8 @@ public final class TestReport {
         int failed = 0;
         List<Skipped> skipped = new ArrayList<>();
         List<String> reported = new ArrayList<>();
-        try (Stream<Path> files = Files.list(folder.resolve("target/surefire-reports"))) {
+        Path folderOfReports = folder.resolve("target/surefire-reports");
+        try (Stream<Path> files = Files.isDirectory(folderOfReports) ? Files.list(folderOfReports) : Stream.empty()) {
             List<Path> reports = files.filter(
                             file -> file.getFileName().toString().matches("TEST-.*\\.xml"))
                     .sorted()
