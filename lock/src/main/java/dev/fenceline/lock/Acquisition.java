@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * lock is held by nobody. So one holder stands for the whole acquisition: asking again under it gives the same grant, and
  * whoever stops waiting sends a release under it. A request that is still on its way is caught twice: when its answer comes
  * after all, and by one more release after a command timeout, since an old connection's packet can arrive behind the first
- * release. Only an acquisition whose every request was answered with "held by another" has nothing to take back.
+ * release. A lease that came only after an unanswered request inherits that doubt, and releases twice when it ends. Only an
+ * acquisition whose every request was answered with "held by another" has nothing to take back.
  */
 final class Acquisition {
 
@@ -143,13 +144,18 @@ final class Acquisition {
 
     private void granted(AcquireReply.Granted granted, RedisLease.Proof proof) {
         locks.floors().settle(lock.name(), granted.token() - 1);
-        RedisLease lease = RedisLease.granted(locks, lock, holder, granted.token(), proof);
+        RedisLease lease = RedisLease.granted(locks, lock, grant(granted.token()), proof);
         if (result.complete(new Outcome.Granted(lease))) {
             return;
         }
         // The answer came after the wait had ended.
         lease.discard();
         release();
+    }
+
+    private RedisLease.Grant grant(long token) {
+        return new RedisLease.Grant(
+                holder, token, unanswered ? RedisLease.Requests.ONE_UNANSWERED : RedisLease.Requests.ALL_ANSWERED);
     }
 
     private void held(AcquireReply.Held held) {
@@ -200,8 +206,7 @@ final class Acquisition {
     private void cancel() {
         boolean onItsWay = pending;
         if ((onItsWay || unanswered) && cancelled.compareAndSet(false, true)) {
-            release();
-            locks.later(this::release, locks.options().commandTimeout().toMillis());
+            var unused = Release.sendTwice(locks, lock, holder);
         }
     }
 

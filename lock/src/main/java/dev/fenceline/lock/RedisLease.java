@@ -45,11 +45,21 @@ class RedisLease implements Lease {
         }
     }
 
+    /** Whether a request of this holder may still be on its way; it would then make the lock ours behind our release. */
+    enum Requests {
+        ALL_ANSWERED,
+        ONE_UNANSWERED
+    }
+
+    /** What was granted to whom; the token of an efficiency lock is 0. */
+    record Grant(UUID holder, long token, Requests requests) {}
+
     private record Ending(Reason reason, Duration held) {}
 
     private final ConnectedLocks locks;
     private final LockKey lock;
     private final UUID holder;
+    private final Requests requests;
     private final Timing timing;
     private final AtomicReference<@Nullable Ending> ending = new AtomicReference<>();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -70,20 +80,21 @@ class RedisLease implements Lease {
         }
     }
 
-    RedisLease(ConnectedLocks locks, LockKey lock, UUID holder, Proof first) {
+    RedisLease(ConnectedLocks locks, LockKey lock, Grant grant, Proof first) {
         this.locks = locks;
         this.lock = lock;
-        this.holder = holder;
+        this.holder = grant.holder();
+        this.requests = grant.requests();
         this.timing = Timing.of(locks.options(), first.nano());
         this.proof = first;
         this.renewal = new Renewal(locks, this);
     }
 
     /** Makes the kind of lease that the lock hands out, and starts its renewal. */
-    static RedisLease granted(ConnectedLocks locks, LockKey lock, UUID holder, long token, Proof proof) {
+    static RedisLease granted(ConnectedLocks locks, LockKey lock, Grant grant, Proof proof) {
         RedisLease lease = lock.kind() == LockKind.FENCED
-                ? new RedisFencedLease(locks, lock, holder, token, proof)
-                : new RedisLease(locks, lock, holder, proof);
+                ? new RedisFencedLease(locks, lock, grant, proof)
+                : new RedisLease(locks, lock, grant, proof);
         locks.hold(lease);
         lease.renewal.start();
         return lease;
@@ -168,7 +179,8 @@ class RedisLease implements Lease {
      * Ends the lease and sends the release; null when that was done before, or when there is nothing to release.
      *
      * <p>After a loss the release is sent too: a renewal whose answer we never saw may have prolonged the lock at the server.
-     * Not after a refusal, by which the server itself says that the lock is not ours; nothing makes it ours again.
+     * Not after a refusal, by which the server itself says that the lock is not ours; only a request that was never answered
+     * could make it ours again.
      */
     @Nullable CompletableFuture<ReleaseReply> startClosing() {
         if (!closed.compareAndSet(false, true)) {
@@ -182,8 +194,17 @@ class RedisLease implements Lease {
         if (heldUntilNow) {
             locks.tell(new FencelineEvent.LeaseClosed(lock.name(), now.held(), margin));
         }
+        if (!mayBeOursAtTheServer()) {
+            return null;
+        }
+        return requests == Requests.ALL_ANSWERED
+                ? Release.send(locks, lock, holder)
+                : Release.sendTwice(locks, lock, holder);
+    }
+
+    private boolean mayBeOursAtTheServer() {
         Ending over = ending.get();
-        return over != null && over.reason() == Reason.REFUSED ? null : Release.send(locks, lock, holder);
+        return requests == Requests.ONE_UNANSWERED || over == null || over.reason() != Reason.REFUSED;
     }
 
     void releaseFailed(SendFailure failure) {

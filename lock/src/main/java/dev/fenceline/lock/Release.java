@@ -34,6 +34,18 @@ final class Release {
         return release.acknowledged;
     }
 
+    /**
+     * As {@link #send}, and once more after a command timeout: for a holder of whom a request may still be on its way, and
+     * may arrive behind the first release.
+     */
+    static CompletableFuture<ReleaseReply> sendTwice(ConnectedLocks locks, LockKey lock, UUID holder) {
+        Runnable second = () -> {
+            var unused = send(locks, lock, holder);
+        };
+        boolean unused = locks.later(second, locks.options().commandTimeout().toMillis());
+        return send(locks, lock, holder);
+    }
+
     CompletableFuture<ReleaseReply> acknowledged() {
         return acknowledged;
     }

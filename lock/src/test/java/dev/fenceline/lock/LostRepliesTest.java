@@ -213,6 +213,23 @@ class LostRepliesTest {
     }
 
     @Test
+    void aRequestThatArrivesBehindTheReleaseOfALaterGrantIsReleasedOnceMore() throws Exception {
+        Armed fault = onAcquire().holdRequest();
+        CompletableFuture<FencedLease> waiter = waiter(Duration.ofSeconds(5));
+        fault.awaitFired(SOON);
+        proxy.cutAll(Cut.RST);
+        FencedLease lease = waiter.get(10, TimeUnit.SECONDS);
+        lease.close();
+        assertThat(value(redis, options, fenced(ACCOUNT))).isEmpty();
+        String before = redis.command("GET", keys.counter(fenced(ACCOUNT)));
+        fault.letGo();
+        eventually(
+                "the late request is carried out",
+                () -> !redis.command("GET", keys.counter(fenced(ACCOUNT))).equals(before));
+        awaitFree(redis, options, ACCOUNT, SOON);
+    }
+
+    @Test
     void oneReleaseWouldLeaveALateRequestsLockToNobody() throws SendFailure {
         // The control of the test before: a client that releases once, and thinks that this is enough.
         UUID holder = UUID.randomUUID();
@@ -287,13 +304,7 @@ class LostRepliesTest {
     @Test
     void aServerThatComesBackWithinTheWaitGrants() throws Exception {
         proxy.refuse();
-        CompletableFuture<FencedLease> waiter = CompletableFuture.supplyAsync(() -> {
-            try {
-                return locks.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20));
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        });
+        CompletableFuture<FencedLease> waiter = waiter(Duration.ofSeconds(20));
         assertThat(waiter).isNotDone();
         proxy.heal();
         try (FencedLease lease = waiter.get(10, TimeUnit.SECONDS)) {
@@ -338,6 +349,16 @@ class LostRepliesTest {
         } catch (BackendUnavailableException e) {
             return false;
         }
+    }
+
+    private CompletableFuture<FencedLease> waiter(Duration limit) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return locks.fenced(ACCOUNT).acquireWithin(limit);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 
     private FaultProxy.OnRequest onAcquire() {
