@@ -32,7 +32,7 @@ public interface Locks extends AutoCloseable {
     EfficiencyLock efficiency(LockName name);
 
     /**
-     * Releases every lease that is still held, wakes waiters with {@link BackendUnavailableException}, and disconnects. Also
+     * Releases every lease that was not closed, lost ones included, wakes waiters with {@link BackendUnavailableException}, and disconnects. Also
      * runs when the JVM ends in an orderly way (SIGTERM, {@code System.exit}). Idempotent.
      *
      * <p><b>Blocking:</b> one command timeout at most.

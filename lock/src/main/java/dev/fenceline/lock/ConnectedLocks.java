@@ -104,6 +104,11 @@ final class ConnectedLocks implements Locks {
         }
     }
 
+    /** How many leases {@link #close()} would release. */
+    int heldLeases() {
+        return held.size();
+    }
+
     boolean isClosed() {
         return closing.get();
     }
@@ -154,6 +159,15 @@ final class ConnectedLocks implements Locks {
 
     void hold(RedisLease lease) {
         held.add(lease);
+    }
+
+    /**
+     * Keeps a lost lease for {@link #close()} to release while the server may still have it; not longer, since its owner may
+     * never close it. A renewal that is on its way may prolong it within a command timeout.
+     */
+    void forgetAfterItsTime(RedisLease lease) {
+        Duration time = options.lease().plus(options.commandTimeout());
+        boolean unused = laterNanos(() -> forget(lease), time.toNanos());
     }
 
     void forget(RedisLease lease) {

@@ -264,8 +264,12 @@ class RedisLease implements Lease {
         if (!ending.compareAndSet(null, over)) {
             return;
         }
-        locks.forget(this);
         renewal.stop();
+        if (mayBeOursAtTheServer()) {
+            locks.forgetAfterItsTime(this);
+        } else {
+            locks.forget(this);
+        }
         locks.soon(() -> {
             locks.tell(new FencelineEvent.LeaseLost(lock.name(), reason, over.held()));
             tellCallbacks(over);

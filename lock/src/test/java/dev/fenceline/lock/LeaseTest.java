@@ -173,6 +173,36 @@ class LeaseTest {
     }
 
     @Test
+    void closingTheLocksFreesALostLeaseThatItsOwnerNeverClosed() throws Exception {
+        TestClock clock = new TestClock();
+        LockOptions options = builder.lease(Duration.ofSeconds(10)).build();
+        try (Fixture.Wire wire = new Fixture.Wire(REDIS, options)) {
+            ConnectedLocks locks = wire.locks(clock);
+            FencedLease lease = locks.fenced(ACCOUNT).acquire();
+            clock.wallAhead(Duration.ofSeconds(1));
+            assertLost(lease, Reason.SUSPENDED, "the machine was suspended while it ran");
+            assertThat(value(REDIS, options, fenced(ACCOUNT)))
+                    .as("lost here, and still taken at the server")
+                    .isNotEmpty();
+            locks.close();
+            assertThat(value(REDIS, options, fenced(ACCOUNT))).isEmpty();
+        }
+    }
+
+    @Test
+    void aLostLeaseIsForgottenOnceTheServerCannotHaveItAnyMore() throws Exception {
+        TestClock clock = new TestClock();
+        try (Fixture.Wire wire = new Fixture.Wire(REDIS, builder.build());
+                ConnectedLocks locks = wire.locks(clock)) {
+            FencedLease lease = locks.fenced(ACCOUNT).acquire();
+            clock.wallAhead(Duration.ofSeconds(1));
+            assertThat(lease.isHeld()).isFalse();
+            assertThat(locks.heldLeases()).isEqualTo(1);
+            eventually("the lease is forgotten", () -> locks.heldLeases() == 0);
+        }
+    }
+
+    @Test
     void aHoldThatIsTooLongIsNoLongerRenewed() throws InterruptedException {
         try (Locks locks =
                 RedisLocks.connect(REDIS.uri(), builder.maxHold(LEASE).build())) {
