@@ -53,10 +53,11 @@ public interface DistributedLock<L extends Lease> {
      *
      * <p><b>Blocking:</b> returns or throws within {@code maxWait} plus one command timeout.
      *
-     * @param maxWait zero or more; zero tries once
+     * @param maxWait zero to 366 days; zero tries once
      * @return the lease
      * @throws LockNotAcquiredException when the time is over; names the process that holds the lock
      * @throws InterruptedException when interrupted while waiting
+     * @throws IllegalArgumentException when {@code maxWait} is negative or beyond 366 days
      */
     L acquireWithin(Duration maxWait) throws InterruptedException;
 }

@@ -49,7 +49,8 @@ public interface Lease extends AutoCloseable {
      * <p><b>Blocking:</b> one command timeout at most. <b>Interruption:</b> the flag is kept and the wait goes on, since the
      * answer decides whether the lock is held.
      *
-     * @throws LeaseLostException when the server gave the lock to somebody else or let it expire; never recreated
+     * @throws LeaseLostException when the server gave the lock to somebody else or let it expire; never recreated. Also when
+     *     the lease is as old as {@link LockOptions#maxHold()}: it then runs on to its end, and the message says how long
      * @throws BackendUnavailableException when the server did not answer in time; the lease goes on until its deadline
      */
     void renew();

@@ -3,8 +3,8 @@ package dev.fenceline;
 import java.time.Duration;
 
 /**
- * The lease is over, and no new claim is made under it. Nothing was sent. A claim that was made before goes on: the fence
- * decides about it, not the lease.
+ * The lease is over, or cannot be renewed any more, as the message says; no new claim is made under one that is over. Nothing
+ * was sent. A claim that was made before goes on: the fence decides about it, not the lease.
  */
 public final class LeaseLostException extends FencelineException {
 
@@ -41,12 +41,35 @@ public final class LeaseLostException extends FencelineException {
      * @param held how long ago it was acquired
      */
     public LeaseLostException(LockName lock, Reason reason, Duration held) {
-        super(
+        this(
+                lock,
+                reason,
                 "The lease of '" + lock + "', acquired " + Durations.text(held) + " ago, is over: " + reason.text
-                        + ". Nothing was sent. Acquire the lock again and begin at the read.",
-                null);
+                        + ". Nothing was sent. Acquire the lock again and begin at the read.");
+    }
+
+    private LeaseLostException(LockName lock, Reason reason, String message) {
+        super(message, null);
         this.lock = lock;
         this.reason = reason;
+    }
+
+    /**
+     * Reports a lease that still runs, and that is as old as the maximum hold allows.
+     *
+     * @param lock the lock that is still held
+     * @param held how long ago it was acquired
+     * @param left how long it runs on
+     * @return an exception whose reason is {@link Reason#MAX_HOLD}
+     */
+    public static LeaseLostException notRenewed(LockName lock, Duration held, Duration left) {
+        return new LeaseLostException(
+                lock,
+                Reason.MAX_HOLD,
+                "The lease of '" + lock + "', acquired " + Durations.text(held)
+                        + " ago, is not renewed any more: it was held for the maximum time (maxHold). It runs for another "
+                        + Durations.text(left)
+                        + ". Nothing was sent. Finish within that time, or acquire the lock again and begin at the read.");
     }
 
     /**

@@ -17,12 +17,12 @@ public final class LockNotAcquiredException extends FencelineException {
      *
      * @param lock the lock
      * @param waited how long
-     * @param holder who held it when we last asked
+     * @param holder who held it when we last asked; null when what the lock server has does not tell
      */
     public LockNotAcquiredException(LockName lock, Duration waited, @Nullable HolderProcess holder) {
         super(
                 "Lock '" + lock + "' not acquired within " + Durations.text(waited) + ": "
-                        + (holder == null ? "others took it each time it was free" : "held by " + holder)
+                        + (holder == null ? "held by an unknown holder" : "held by " + holder)
                         + ". Nothing is held; try again, or wait longer.",
                 null);
         this.lock = lock;
@@ -41,7 +41,7 @@ public final class LockNotAcquiredException extends FencelineException {
     /**
      * Returns who held the lock when we last asked.
      *
-     * @return empty when it was free then and somebody else was faster
+     * @return empty when it did not say who it is in a form that we know: another release, or somebody else's key
      */
     public Optional<HolderProcess> holder() {
         return Optional.ofNullable(holder);

@@ -63,7 +63,7 @@ class ExceptionMessagesTest {
         assertThat(e.holder()).contains(process);
         assertThat(e.lock()).isEqualTo(ACCOUNT);
         assertThat(new LockNotAcquiredException(ACCOUNT, Duration.ofMillis(250), null))
-                .hasMessageContaining("within 250 ms: others took it each time it was free");
+                .hasMessageContaining("within 250 ms: held by an unknown holder. Nothing is held");
     }
 
     @Test
@@ -74,6 +74,17 @@ class ExceptionMessagesTest {
                 .hasMessage("The lease of 'account:42', acquired 11 s ago, is over: it was not renewed in time."
                         + " Nothing was sent. Acquire the lock again and begin at the read.");
         assertThat(e.reason()).isEqualTo(LeaseLostException.Reason.DEADLINE_PASSED);
+    }
+
+    @Test
+    void aLeaseThatIsTooOldToBeRenewedIsNotCalledOver() {
+        LeaseLostException e = LeaseLostException.notRenewed(ACCOUNT, Duration.ofMinutes(10), Duration.ofMillis(3_200));
+        assertThat(e)
+                .hasMessage(
+                        "The lease of 'account:42', acquired 10 min ago, is not renewed any more: it was held for the"
+                                + " maximum time (maxHold). It runs for another 3.2 s. Nothing was sent. Finish within that time, or"
+                                + " acquire the lock again and begin at the read.");
+        assertThat(e.reason()).isEqualTo(LeaseLostException.Reason.MAX_HOLD);
     }
 
     @Test
