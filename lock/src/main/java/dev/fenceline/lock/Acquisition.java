@@ -232,9 +232,9 @@ final class Acquisition {
     }
 
     BackendUnavailableException unavailable(String why, @Nullable Throwable cause) {
+        String release = cancelled.get() || unanswered ? ", a release was sent in case it was granted" : "";
         return new BackendUnavailableException(
-                subject() + why + ". Nothing is held, a release was sent in case it was granted; trying again is fine.",
-                cause);
+                subject() + why + ". Nothing is held" + release + "; trying again is fine.", cause);
     }
 
     private BackendMisconfiguredException floorTooFar(AcquireReply.FloorTooFar refused) {

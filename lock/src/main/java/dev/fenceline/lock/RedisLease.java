@@ -128,7 +128,7 @@ class RedisLease implements Lease {
     public void renew() {
         requireHeld();
         if (pastMaxHold()) {
-            throw new LeaseLostException(lock.name(), Reason.MAX_HOLD, heldFor());
+            throw LeaseLostException.notRenewed(lock.name(), heldFor(), remaining());
         }
         CompletableFuture<RenewReply> answer = renewOnce().toCompletableFuture();
         RenewReply reply;

@@ -7,8 +7,10 @@ import dev.fenceline.HolderProcess;
 import dev.fenceline.Lease;
 import dev.fenceline.LockName;
 import dev.fenceline.LockNotAcquiredException;
+import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What both kinds of lock do: wait for an {@link Acquisition}, and say how it ended. */
 abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
+
+    /** As for what the options say; far below what nanoseconds in 64 bits can count. */
+    private static final Duration LONGEST_WAIT = Duration.ofDays(366);
 
     private final ConnectedLocks locks;
     private final LockKey lock;
@@ -53,6 +58,10 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
         if (maxWait.isNegative()) {
             throw new IllegalArgumentException(
                     "maxWait of " + maxWait + " for lock '" + name() + "' is negative; zero tries once.");
+        }
+        if (maxWait.compareTo(LONGEST_WAIT) > 0) {
+            throw new IllegalArgumentException("maxWait of " + maxWait + " for lock '" + name() + "' is beyond "
+                    + LONGEST_WAIT.toDays() + " days. Wait for a shorter time, and again.");
         }
         if (Thread.interrupted()) {
             throw new InterruptedException("Interrupted before lock '" + name() + "' was asked for.");
@@ -130,10 +139,18 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
     }
 
     /** The answer and the end of the wait may cross; then there is a lease, and nobody else will release it. */
-    private static void giveUp(Acquisition acquisition) {
+    private void giveUp(Acquisition acquisition) {
         acquisition.abandon();
         if (acquisition.result().join() instanceof Acquisition.Outcome.Granted granted) {
-            var unused = granted.lease().startClosing();
+            RedisLease lease = granted.lease();
+            CompletableFuture<ReleaseReply> acknowledged = lease.startClosing();
+            if (acknowledged != null) {
+                var unused = acknowledged.whenComplete((reply, thrown) -> {
+                    if (thrown != null) {
+                        lease.releaseFailed(SendFailure.of(thrown));
+                    }
+                });
+            }
         }
     }
 

@@ -71,6 +71,9 @@ class LeaseTest {
                         .atMost(Duration.ofSeconds(5))
                         .until(() -> System.nanoTime() - start >= fivePeriods);
                 assertThat(Fixture.calls(REDIS, "pexpire") - before).isBetween(4L, 6L);
+                assertThat(events)
+                        .filteredOn(FencelineEvent.LeaseRenewed.class::isInstance)
+                        .hasSizeBetween(4, 6);
                 assertThat(lease.isHeld()).isTrue();
             }
             long after = Fixture.calls(REDIS, "pexpire");
@@ -82,9 +85,6 @@ class LeaseTest {
                     .as("renewal ends with the release")
                     .isEqualTo(after);
         }
-        assertThat(events)
-                .filteredOn(FencelineEvent.LeaseRenewed.class::isInstance)
-                .hasSizeBetween(4, 6);
     }
 
     @Test
@@ -212,6 +212,28 @@ class LeaseTest {
             assertLost(lease, Reason.MAX_HOLD, "it was held for the maximum time");
         }
         assertToldOnce(Reason.MAX_HOLD);
+    }
+
+    @Test
+    void askingForRenewalBeyondTheMaximumHoldIsRefusedWhileTheLeaseRunsOn() throws Exception {
+        TestClock clock = new TestClock();
+        LockOptions options = builder.lease(Duration.ofSeconds(10))
+                .maxHold(Duration.ofSeconds(15))
+                .build();
+        try (Fixture.Wire wire = new Fixture.Wire(REDIS, options);
+                ConnectedLocks locks = wire.locks(clock)) {
+            FencedLease lease = locks.fenced(ACCOUNT).acquire();
+            clock.advance(Duration.ofSeconds(8));
+            lease.renew();
+            clock.advance(Duration.ofSeconds(8));
+            assertThatThrownBy(lease::renew)
+                    .isInstanceOfSatisfying(
+                            LeaseLostException.class,
+                            thrown -> assertThat(thrown.reason()).isEqualTo(Reason.MAX_HOLD))
+                    .hasMessageContaining("The lease of 'account:42', acquired 16 s ago, is not renewed any more")
+                    .hasMessageContaining("It runs for another 1.9 s");
+            assertThat(lease.isHeld()).isTrue();
+        }
     }
 
     @Test

@@ -201,6 +201,26 @@ class RedisLocksTest {
     }
 
     @Test
+    void aWaitBeyondAYearIsRefusedByName() {
+        for (Duration wait : new Duration[] {Duration.ofNanos(Long.MAX_VALUE), Duration.ofSeconds(Long.MAX_VALUE)}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(wait))
+                    .withMessageContaining("maxWait of " + wait + " for lock 'account:42' is beyond 366 days");
+        }
+        assertThat(value(redis, options, fenced(ACCOUNT))).isEmpty();
+    }
+
+    @Test
+    void aHolderThatDoesNotSayWhoItIsIsCalledUnknown() {
+        redis.command("SET", new KeySpace(options.keyPrefix()).lock(fenced(ACCOUNT)), "v2|something", "PX", "5000");
+        assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(50)))
+                .isInstanceOfSatisfying(
+                        LockNotAcquiredException.class,
+                        e -> assertThat(e.holder()).isEmpty())
+                .hasMessageContaining("held by an unknown holder");
+    }
+
+    @Test
     void closingTheLocksReleasesWhatIsHeldAndWakesWaiters() throws Exception {
         LockName other = LockName.of("account", 43);
         FencedLease first = locks.fenced(ACCOUNT).acquire();
