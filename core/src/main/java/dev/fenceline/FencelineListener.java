@@ -3,7 +3,9 @@ package dev.fenceline;
 /**
  * Hears of everything that happens, for metrics, traces and logs.
  *
- * <p>Called on the thread at work, often while a lock is held: be quick and do not block. What it throws is given to the
+ * <p>What a caller did is told on the caller's thread, often while a lock is held: be quick there. What happens in the
+ * background is told on a thread that is there for nothing else, in the order in which it happened: a listener that blocks
+ * there costs no lease, but while 10,000 events wait for it further ones are left out. What it throws is given to the
  * thread's uncaught exception handler and changes nothing else.
  *
  * <p><b>Thread-safety:</b> called from many threads at once.

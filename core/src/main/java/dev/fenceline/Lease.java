@@ -58,7 +58,8 @@ public interface Lease extends AutoCloseable {
     /**
      * Has {@code callback} run once when the lease is lost, or at once if it was lost already. Not on {@link #close()}.
      *
-     * <p>The callback runs on a thread of the locks and must not block: it holds up renewal of other leases.
+     * <p>The callback runs on a thread of the locks that renews nothing, in turn with the events of {@link FencelineListener}: one
+     * that blocks holds those up, and other callbacks, but no lease. It is interrupted when the locks are closed.
      *
      * @param callback receives what {@link #requireHeld()} would throw
      */
