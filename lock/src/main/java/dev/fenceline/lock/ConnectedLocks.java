@@ -25,7 +25,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks over one transport: what is waited for, what is held, and the one thread that renews. Knows nothing of Redis or
+ * The locks over one transport: what is waited for, what is held, the one thread that renews, and the one that tells. Knows nothing of Redis or
  * of Lettuce, and takes time and chance from outside, so that a simulation can drive it.
  */
 final class ConnectedLocks implements Locks {
@@ -35,6 +35,7 @@ final class ConnectedLocks implements Locks {
     private final LockClock clock;
     private final RandomGenerator random;
     private final ScheduledExecutorService scheduler;
+    private final Notices notices;
 
     private final Floors floors = new Floors();
     private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
@@ -48,12 +49,14 @@ final class ConnectedLocks implements Locks {
             LockOptions options,
             LockClock clock,
             RandomGenerator random,
-            ScheduledExecutorService scheduler) {
+            ScheduledExecutorService scheduler,
+            Notices notices) {
         this.transport = transport;
         this.options = options;
         this.clock = clock;
         this.random = random;
         this.scheduler = scheduler;
+        this.notices = notices;
     }
 
     @Override
@@ -80,6 +83,7 @@ final class ConnectedLocks implements Locks {
         closeHeld(forReleases);
         awaitQuietly(allAcknowledged(), forReleases.minusNanos(System.nanoTime() - start));
         scheduler.shutdownNow();
+        notices.close(options.commandTimeout().dividedBy(8));
         transport.close(options.commandTimeout().minusNanos(System.nanoTime() - start));
         closed.complete(null);
     }
@@ -183,8 +187,14 @@ final class ConnectedLocks implements Locks {
         releases.remove(release);
     }
 
+    /** Tells the listener on this thread: only where a user's thread is at work, which a slow listener may hold up. */
     void tell(FencelineEvent event) {
         options.listener().tell(event);
+    }
+
+    /** Tells the listener, and runs what users gave us, on the thread that is there for it. */
+    Notices notices() {
+        return notices;
     }
 
     /** Runs a step on the thread of these locks; not any more once they are closed. */
@@ -204,19 +214,9 @@ final class ConnectedLocks implements Locks {
     /** As {@link #later}, and can be cancelled; null when these locks are closed. */
     @Nullable Future<?> timer(Runnable step, long delayNanos) {
         try {
-            return scheduler.schedule(() -> runSafely(step), delayNanos, TimeUnit.NANOSECONDS);
+            return scheduler.schedule(() -> Notices.runSafely(step), delayNanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             return null;
-        }
-    }
-
-    private static void runSafely(Runnable step) {
-        try {
-            step.run();
-        } catch (RuntimeException | Error e) {
-            // A callback of the user may throw. The executor would swallow it; the handler is where it can be seen.
-            Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
         }
     }
 

@@ -21,15 +21,17 @@ final class Connecting {
     static Locks to(RedisURI uri, LockOptions options) {
         LockClock clock = LockClock.system();
         ScheduledThreadPoolExecutor scheduler = scheduler();
-        LettuceTransport transport = new LettuceTransport(uri, options, clock, scheduler);
+        Notices notices = new Notices(options.listener());
+        LettuceTransport transport = new LettuceTransport(uri, options, clock, scheduler, notices);
         try {
             await(transport, transport.connect());
         } catch (RuntimeException e) {
             scheduler.shutdownNow();
+            notices.close(Duration.ZERO);
             transport.close(options.commandTimeout());
             throw e;
         }
-        return HookedLocks.of(new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler));
+        return HookedLocks.of(new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler, notices));
     }
 
     private static void await(LettuceTransport transport, CompletableFuture<Void> connected) {

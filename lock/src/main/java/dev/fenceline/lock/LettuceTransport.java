@@ -49,6 +49,7 @@ final class LettuceTransport implements LockTransport {
     private final KeySpace keys;
     private final LockClock clock;
     private final ScheduledExecutorService scheduler;
+    private final Notices notices;
     private final ClientResources resources;
     private final RedisClient client;
     private final Incarnations incarnations = new Incarnations();
@@ -64,13 +65,15 @@ final class LettuceTransport implements LockTransport {
     /** Held for a step without waiting: a client that was shut down must not be asked for a connection. */
     private final ReentrantLock connecting = new ReentrantLock();
 
-    LettuceTransport(RedisURI uri, LockOptions options, LockClock clock, ScheduledExecutorService scheduler) {
+    LettuceTransport(
+            RedisURI uri, LockOptions options, LockClock clock, ScheduledExecutorService scheduler, Notices notices) {
         this.uri = uri;
         this.server = "Redis at " + uri.getHost() + ":" + uri.getPort();
         this.options = options;
         this.keys = new KeySpace(options.keyPrefix());
         this.clock = clock;
         this.scheduler = scheduler;
+        this.notices = notices;
         this.leaseMillis = Long.toString(options.lease().toMillis());
         this.who = LockValue.who(options.application());
         this.tolerance = micros(options.clockStepTolerance());
@@ -235,8 +238,7 @@ final class LettuceTransport implements LockTransport {
         if (reply.size() > index) {
             over.incarnation()
                     .note(reply.get(index), number(reply, index - 1))
-                    .ifPresent(changed -> scheduler.execute(
-                            () -> options.listener().tell(new FencelineEvent.IncarnationChanged(server, changed))));
+                    .ifPresent(changed -> notices.tell(new FencelineEvent.IncarnationChanged(server, changed)));
         }
     }
 

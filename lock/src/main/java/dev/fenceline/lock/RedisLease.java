@@ -227,7 +227,7 @@ class RedisLease implements Lease {
                 Duration margin =
                         Duration.ofNanos(Math.max(0, deadline() - locks.clock().nanoTime()));
                 prove(before);
-                locks.soon(() -> locks.tell(new FencelineEvent.LeaseRenewed(lock.name(), margin)));
+                locks.notices().tell(new FencelineEvent.LeaseRenewed(lock.name(), margin));
             }
             return reply;
         });
@@ -270,10 +270,8 @@ class RedisLease implements Lease {
         } else {
             locks.forget(this);
         }
-        locks.soon(() -> {
-            locks.tell(new FencelineEvent.LeaseLost(lock.name(), reason, over.held()));
-            tellCallbacks(over);
-        });
+        locks.notices().tell(new FencelineEvent.LeaseLost(lock.name(), reason, over.held()));
+        tellCallbacks(over);
     }
 
     private @Nullable Ending ended() {
@@ -310,7 +308,7 @@ class RedisLease implements Lease {
             guard.unlock();
         }
         for (Consumer<LeaseLostException> callback : due) {
-            locks.soon(() -> callback.accept(lost(over)));
+            locks.notices().run(() -> callback.accept(lost(over)));
         }
     }
 

@@ -98,6 +98,7 @@ final class Fixture {
     static final class Wire implements AutoCloseable {
 
         private final ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1);
+        private final Notices notices;
         private final LettuceTransport transport;
         private final LockOptions options;
 
@@ -107,7 +108,8 @@ final class Fixture {
 
         Wire(String uri, LockOptions options) {
             this.options = options;
-            transport = new LettuceTransport(RedisURI.create(uri), options, LockClock.system(), scheduler);
+            notices = new Notices(options.listener());
+            transport = new LettuceTransport(RedisURI.create(uri), options, LockClock.system(), scheduler, notices);
             transport.connect().join();
         }
 
@@ -117,7 +119,7 @@ final class Fixture {
 
         /** The production locks over this transport, with a clock that a test sets. */
         ConnectedLocks locks(LockClock clock) {
-            return new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler);
+            return new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler, notices);
         }
 
         LockTransport.AcquireReply acquire(LockName name, UUID holder) throws SendFailure {
@@ -143,6 +145,7 @@ final class Fixture {
         @Override
         public void close() {
             scheduler.shutdownNow();
+            notices.close(Duration.ZERO);
             transport.close(Duration.ofSeconds(2));
         }
     }

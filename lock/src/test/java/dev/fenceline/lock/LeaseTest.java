@@ -284,7 +284,7 @@ class LeaseTest {
             eventually("the second callback runs", () -> lost.size() == 1);
             lease.onLost(lost::add);
             eventually("a late callback runs", () -> lost.size() == 2);
-            assertThat(threads).hasSize(1).first().extracting(Thread::getName).isEqualTo("fenceline-lock");
+            assertThat(threads).hasSize(1).first().extracting(Thread::getName).isEqualTo(Notices.THREAD);
         }
         assertThat(lost).hasSize(2);
     }
