@@ -24,7 +24,7 @@ import io.lettuce.core.RedisURI;
  * <p><b>Not guaranteed:</b> that one process at a time believes in the lock. A pause, a lost server or a promotion lets two
  * leases overlap; the fence refuses the older one.
  *
- * <p><b>The server</b> is a master of Redis 6.2 or later with {@code maxmemory-policy noeviction}; a server that is not is
+ * <p><b>The server</b> is a standalone master of Redis 6.2 or later, no node of a Cluster, with {@code maxmemory-policy noeviction}; a server that is not is
  * refused with a message that names the setting. A user with restricted rights needs
  * {@code +eval +evalsha +info +time +get +mget +set +del +pttl +pexpire} and the keys {@code ~<prefix>:v1:*}.
  * Where a proxy spreads the commands of one connection over several servers, tokens can repeat: connect to the master
@@ -43,7 +43,7 @@ public final class RedisLocks {
      * @return locks to keep for the life of the process, and to close
      * @throws IllegalArgumentException when this is no such URI; it is not repeated in the message
      * @throws BackendUnavailableException when the server cannot be reached
-     * @throws BackendMisconfiguredException when the server is a replica, may evict keys, is too old, refuses the login or does
+     * @throws BackendMisconfiguredException when the server is a replica or a node of a Cluster, may evict keys, is too old, refuses the login or does
      *     not grant what locks need
      */
     public static Locks connect(String uri) {

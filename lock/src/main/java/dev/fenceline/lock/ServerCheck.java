@@ -17,6 +17,7 @@ final class ServerCheck {
 
     private static final Pattern COMMAND = Pattern.compile("'([A-Za-z]+)(\\|[A-Za-z]+)?' command");
     private static final Pattern KEY_REFUSED = Pattern.compile("access .*key");
+    private static final Pattern CLUSTER = Pattern.compile("\\b(CLUSTERDOWN|MOVED|ASK)\\b");
     private static final Pattern VERSION = Pattern.compile("([0-9]+)\\.([0-9]+).*");
 
     private final String server;
@@ -48,15 +49,17 @@ final class ServerCheck {
                 continue;
             }
             SendFailure failure = link.failure(Link.unwrapped(answer.thrown()));
-            boolean followsFromTheFirst =
-                    refusal != null && String.valueOf(failure.getMessage()).contains("NOSCRIPT");
+            String said = String.valueOf(failure.getMessage());
+            boolean followsFromTheFirst = refusal != null && said.contains("NOSCRIPT");
             if (followsFromTheFirst) {
                 continue;
+            }
+            if (CLUSTER.matcher(said).find()) {
+                throw otherMode("cluster", failure);
             }
             if (failure.kind() != SendFailure.Kind.FORBIDDEN) {
                 throw new CompletionException(failure);
             }
-            String said = String.valueOf(failure.getMessage());
             if (!said.contains("NOPERM")) {
                 throw new CompletionException(ConnectFailure.of(server, failure));
             }
@@ -69,17 +72,21 @@ final class ServerCheck {
         judge(text.reply());
     }
 
-    private void judge(List<String> reply) {
+    /** Looks at what the probe returned. */
+    void judge(List<String> reply) {
         String info = reply.get(0) + "\n" + reply.get(1) + "\n" + reply.get(2);
-        List<String> failed = reply.subList(3, reply.size());
+        refuseMissingGrants(reply.subList(3, reply.size()));
+        String mode = told(info, "redis_mode", "INFO server");
+        if (!mode.equals("standalone")) {
+            throw otherMode(mode, null);
+        }
         if (info.contains("role:slave")) {
             throw new BackendMisconfiguredException(
                     server + " is a replica (role:slave): what is locked there is not locked at its master."
                             + " Connect to the master.",
                     null);
         }
-        refuseMissingGrants(failed);
-        String version = value(info, "redis_version");
+        String version = told(info, "redis_version", "INFO server");
         Matcher parts = VERSION.matcher(version);
         if (!parts.matches() || Integer.parseInt(parts.group(1)) * 1000 + Integer.parseInt(parts.group(2)) < 6002) {
             throw new BackendMisconfiguredException(
@@ -87,7 +94,7 @@ final class ServerCheck {
                             + " Upgrade the server.",
                     null);
         }
-        String policy = value(info, "maxmemory_policy");
+        String policy = told(info, "maxmemory_policy", "INFO memory");
         if (!policy.equals("noeviction")) {
             throw new BackendMisconfiguredException(
                     server + " has maxmemory-policy '" + policy
@@ -132,9 +139,22 @@ final class ServerCheck {
         return matcher.find() ? matcher.group(1) : otherwise;
     }
 
-    private static String value(String info, String field) {
+    private String told(String info, String field, String section) {
         Matcher matcher =
-                Pattern.compile("^" + field + ":(\\S*)", Pattern.MULTILINE).matcher(info);
-        return matcher.find() ? matcher.group(1) : "";
+                Pattern.compile("^" + field + ":(\\S+)", Pattern.MULTILINE).matcher(info);
+        if (!matcher.find()) {
+            throw new BackendMisconfiguredException(
+                    server + " does not tell " + field + " in its " + section
+                            + ", so it cannot be known whether locks hold there. Connect to the Redis server itself.",
+                    null);
+        }
+        return matcher.group(1);
+    }
+
+    private BackendMisconfiguredException otherMode(String mode, @Nullable Throwable cause) {
+        return new BackendMisconfiguredException(
+                server + " runs in mode '" + mode + "' (redis_mode); this version locks on one standalone server, and"
+                        + " Cluster comes later. Connect to a master that runs alone.",
+                cause);
     }
 }

@@ -23,6 +23,8 @@ import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -59,6 +61,30 @@ class ConnectTest {
                             "Redis at " + replica.host() + ":" + replica.port() + " is a replica (role:slave)")
                     .hasMessageContaining("Connect to the master");
         }
+    }
+
+    @Test
+    void aNodeOfAClusterIsRefusedWithAndWithoutSlots() {
+        RedisSpec node = RedisSpec.master().setting("cluster-enabled", "yes");
+        try (RedisProcess cluster = SERVERS.redis(node.setting("cluster-require-full-coverage", "no"))) {
+            assertRefusedAsCluster(cluster);
+            List<String> everySlot = new ArrayList<>(List.of("CLUSTER", "ADDSLOTS"));
+            for (int slot = 0; slot < 16_384; slot++) {
+                everySlot.add(Integer.toString(slot));
+            }
+            cluster.command(everySlot.toArray(String[]::new));
+            Fixture.eventually(
+                    "the cluster is up",
+                    () -> cluster.command("CLUSTER", "INFO").contains("cluster_state:ok"));
+            assertRefusedAsCluster(cluster);
+        }
+    }
+
+    private void assertRefusedAsCluster(RedisProcess cluster) {
+        assertThatThrownBy(() -> connect(cluster.uri()))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageContaining("Redis at " + cluster.host() + ":" + cluster.port() + " runs in mode 'cluster'")
+                .hasMessageContaining("this version locks on one standalone server, and Cluster comes later");
     }
 
     @Test
