@@ -1,8 +1,6 @@
 package dev.fenceline.lock;
 
 import dev.fenceline.HolderProcess;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.UUID;
@@ -43,14 +41,7 @@ record LockValue(String holder, long token, HolderProcess process) {
     }
 
     private static String host() {
-        String name;
-        try {
-            name = InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            // Only a message needs it, so a machine without a resolvable name must not keep anybody from locking.
-            return "unknown host";
-        }
-        String plain = name.replaceAll("[|\\p{Cntrl}]", "_");
+        String plain = HostName.ours().replaceAll("[|\\p{Cntrl}]", "_");
         return plain.length() <= MAX_HOST_LENGTH ? plain : plain.substring(0, MAX_HOST_LENGTH);
     }
 }
