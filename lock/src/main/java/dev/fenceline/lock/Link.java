@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -53,10 +55,13 @@ final class Link {
 
     /** Runs a script by its digest, and by its text where the server does not know it yet. */
     CompletableFuture<List<String>> run(Script script, String[] keys, String... args) {
+        long end = clock.nanoTime() + commandTimeout.toNanos();
         return byDigest(script, keys, args)
-                // The one answer after which sending again is right: nothing was executed.
+                // The one answer after which sending again is right: nothing was executed. Both share one command
+                // timeout.
                 .exceptionallyCompose(thrown -> unwrapped(thrown) instanceof RedisNoScriptException
                         ? byText(script, keys, args)
+                                .orTimeout(Math.max(0, end - clock.nanoTime()), TimeUnit.NANOSECONDS)
                         : CompletableFuture.failedFuture(thrown))
                 .exceptionallyCompose(thrown -> CompletableFuture.failedFuture(failure(unwrapped(thrown))));
     }
@@ -82,7 +87,7 @@ final class Link {
 
     /** Says what an error of the driver means for us. */
     SendFailure failure(Throwable thrown) {
-        if (thrown instanceof RedisCommandTimeoutException) {
+        if (thrown instanceof RedisCommandTimeoutException || thrown instanceof TimeoutException) {
             return new SendFailure(
                     SendFailure.Kind.UNANSWERED,
                     server + " did not answer within " + commandTimeout.toMillis() + " ms",

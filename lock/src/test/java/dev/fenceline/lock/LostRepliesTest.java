@@ -14,6 +14,7 @@ import dev.fenceline.FencedLease;
 import dev.fenceline.FencelineEvent;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
+import dev.fenceline.lock.LockTransport.AcquireReply;
 import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.FaultProxy.Armed;
 import dev.fenceline.testkit.FaultProxy.Cut;
@@ -267,6 +268,25 @@ class LostRepliesTest {
             });
             // The acquisition once, and the two probes of the new connection.
             assertThat(Fixture.calls(redis, "mget") - before).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void aScriptThatTheServerForgotIsSentAsTextWithinTheSameTimeout() throws SendFailure {
+        try (Fixture.Wire wire = new Fixture.Wire(uri, options)) {
+            wire.nextToken(ACCOUNT);
+            redis.command("SCRIPT", "FLUSH");
+            assertThat(wire.acquire(ACCOUNT, UUID.randomUUID())).isInstanceOf(AcquireReply.Granted.class);
+            redis.command("SCRIPT", "FLUSH");
+            Armed unknown = onAcquire().delayReply(TIMEOUT.dividedBy(2));
+            Armed text = proxy.onRequest("-- Invariant: a token leaves here").holdReply();
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> wire.acquire(ACCOUNT, UUID.randomUUID()))
+                    .isInstanceOf(SendFailure.class)
+                    .hasMessageContaining("did not answer within 800 ms");
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plusMillis(250));
+            assertThat(List.of(unknown.fired(), text.fired())).containsOnly(true);
+            text.letGo();
         }
     }
 
