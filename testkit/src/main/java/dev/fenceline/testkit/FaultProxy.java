@@ -280,12 +280,23 @@ public final class FaultProxy implements AutoCloseable {
         while (!socket.isClosed()) {
             try {
                 Link link = new Link(socket.accept(), this);
-                links.add(link);
-                start("requests", link::carryRequests);
+                if (!admit(link, socket)) {
+                    link.cut(Cut.RST);
+                }
             } catch (IOException e) {
                 return; // closed by refuse() or close()
             }
         }
+    }
+
+    /** A connection that was accepted just before {@link #refuse()} must not be added behind its cut. */
+    private synchronized boolean admit(Link link, ServerSocket from) {
+        if (listener != from) {
+            return false;
+        }
+        links.add(link);
+        start("requests", link::carryRequests);
+        return true;
     }
 
     void start(String purpose, Runnable work) {

@@ -221,6 +221,20 @@ class FaultProxyTest {
         }
     }
 
+    @Test
+    void noConnectionGetsThroughOnceTheProxyRefuses() throws IOException {
+        for (int round = 0; round < 300; round++) {
+            // Connected by the kernel, and perhaps not accepted yet by the proxy.
+            try (Client client = new Client()) {
+                proxy.refuse();
+                assertThatExceptionOfType(SocketException.class)
+                        .as("round %s", round)
+                        .isThrownBy(() -> client.ask("GET n"));
+            }
+            proxy.heal();
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void cutAllEndsWhatIsOpenAndServesWhatComes(FaultProxy.Cut cut) throws IOException {
