@@ -24,6 +24,7 @@ import dev.fenceline.testkit.RedisServer;
 import dev.fenceline.testkit.SharedServers;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -235,6 +236,48 @@ class TokenRuleTest {
         assertThat(calls("evalsha") + calls("eval") - scripts).isEqualTo(200);
         // Two sections each time, and one call each for our own three looks.
         assertThat(calls("info") - infos).isLessThanOrEqualTo(2 * seconds + 4);
+    }
+
+    @Test
+    void aClockBehindWhatTheClientCheckedAsksInfoAgain() throws SendFailure {
+        wire.nextToken(ACCOUNT);
+        long now = serverMicros(redis);
+        assertThat(acquireKnowing(now - SECOND / 2)).as("known, and fresh").hasSize(3);
+        assertThat(acquireKnowing(now - 2 * SECOND)).as("too old").hasSize(4);
+        assertThat(acquireKnowing(now + 5 * SECOND))
+                .as("the clock was set back, so nobody knows how old it is")
+                .hasSize(4)
+                .last()
+                .asString()
+                .matches("[0-9a-f]{40}\\|[0-9a-f]{40}");
+    }
+
+    /** The reply to a client that saw this bucket's incarnation at a time; the lock is free again afterwards. */
+    private List<String> acquireKnowing(long checked) {
+        LockKey lock = fenced(ACCOUNT);
+        String[] boot = redis.command("GET", keys.boot(lock)).split("\\|");
+        String time = Long.toString(checked);
+        List<String> reply = redis.command(
+                        "EVAL",
+                        Script.ACQUIRE.source(),
+                        "4",
+                        keys.lock(lock),
+                        keys.counter(lock),
+                        keys.boot(lock),
+                        keys.floor(lock),
+                        LockValue.hex(me),
+                        "10000",
+                        "who",
+                        boot[1] + "|" + boot[2],
+                        time,
+                        time,
+                        "10000000",
+                        "0",
+                        "0")
+                .lines()
+                .toList();
+        redis.command("DEL", keys.lock(lock));
+        return reply;
     }
 
     @Test
