@@ -2,14 +2,20 @@ package dev.fenceline.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fenceline.FencedLease;
+import dev.fenceline.FencedLock;
+import dev.fenceline.FencingToken;
 import dev.fenceline.LockOptions;
+import dev.fenceline.Locks;
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.RedisSpec;
 import dev.fenceline.testkit.Servers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -123,6 +129,46 @@ class TokensSurviveServersTest {
             b.command("REPLICAOF", "NO", "ONE");
             tokens.add(source.next(b));
             return tokens;
+        }
+    }
+
+    @Test
+    void aPromotionPassesTheOldMasterByTheToleranceAndTheSkewAndWaitsForTheSkew() {
+        TokenSource cautious = TokenSource.fenceline(
+                Fixture.options().masterClockSkew(Duration.ofMillis(250)).build());
+        try (RedisProcess a = SERVERS.redis(RedisSpec.master());
+                RedisProcess b = SERVERS.redis(RedisSpec.master().replicaOf(a))) {
+            cautious.next(a);
+            a.awaitReplicaInSync();
+            a.kill();
+            b.command("REPLICAOF", "NO", "ONE");
+            long promoted = Fixture.serverMicros(b);
+            assertThat(cautious.next(b)).isGreaterThan(promoted + 10_250_000);
+            assertThat(Fixture.serverMicros(b)).isGreaterThan(promoted + 250_000);
+        }
+    }
+
+    @Test
+    void aFloorFallsWithTheDataAndIsRaisedByTheNextRefusal() throws InterruptedException {
+        try (RedisProcess redis = SERVERS.redis(RedisSpec.master());
+                Locks locks = RedisLocks.connect(redis.uri(), options)) {
+            FencedLock lock = locks.fenced(Fixture.ACCOUNT);
+            FencingToken mark =
+                    new FencingToken(Fixture.ACCOUNT, Fixture.serverMicros(redis) + 3_600_000_000L, UUID.randomUUID());
+            lock.raiseFloor(mark);
+            assertThat(value(lock)).isGreaterThan(mark.value());
+            redis.command("FLUSHALL");
+            assertThat(value(lock))
+                    .as("the limit: below a token that was issued before; its claim is refused")
+                    .isLessThan(mark.value());
+            lock.raiseFloor(mark);
+            assertThat(value(lock)).isGreaterThan(mark.value());
+        }
+    }
+
+    private static long value(FencedLock lock) throws InterruptedException {
+        try (FencedLease lease = lock.acquire()) {
+            return lease.token().value();
         }
     }
 
