@@ -7,12 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Each claim of docs/guarantees.md names tests that exist. */
@@ -24,18 +21,17 @@ class GuaranteesTest {
 
     @Test
     void everyTestThatAClaimNamesExists() throws IOException {
-        Map<String, String> sources = sources();
+        TestSources sources = TestSources.below(ROOT);
         String page = Files.readString(ROOT.resolve("docs/guarantees.md"));
         List<String> missing = new ArrayList<>();
         Matcher named = NAMED.matcher(page);
         while (named.find()) {
-            String source = sources.getOrDefault(named.group(1), "");
-            if (!source.contains("void " + named.group(2) + "(")) {
+            if (!sources.hasTest(named.group(1), named.group(2))) {
                 missing.add(named.group(1) + "#" + named.group(2));
             }
         }
         assertThat(missing)
-                .as("named in docs/guarantees.md and not in the sources")
+                .as("named in docs/guarantees.md and no test in the sources")
                 .isEmpty();
     }
 
@@ -48,19 +44,37 @@ class GuaranteesTest {
                 .allSatisfy(row -> assertThat(NAMED.matcher(row).find()).as(row).isTrue());
     }
 
-    private static Map<String, String> sources() throws IOException {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            return files.filter(file -> file.toString().matches(".*/src/.*(Test|Contract)\\.java"))
-                    .collect(Collectors.toMap(
-                            file -> file.getFileName().toString().replace(".java", ""), GuaranteesTest::text));
-        }
-    }
+    @Test
+    void aMethodCountsOnlyIfJUnitRunsIt() {
+        TestSources sources = TestSources.of("ATest", "", """
+                class ATest {
+                    @Test
+                    void plain() {}
 
-    private static String text(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
-        }
+                    @ParameterizedTest
+                    @CsvSource({
+                        "a, b"
+                    })
+                    void withValues(String a, String b) {}
+
+                    @RepeatedTest(3)
+                    void repeated() {}
+
+                    void helper() {}
+
+                    @AfterEach
+                    void cleanUp() {}
+
+                    // @Test
+                    void switchedOff() {}
+                }
+                """);
+        assertThat(List.of("plain", "withValues", "repeated"))
+                .allSatisfy(method ->
+                        assertThat(sources.hasTest("ATest", method)).as(method).isTrue());
+        assertThat(List.of("helper", "cleanUp", "switchedOff", "absent"))
+                .allSatisfy(method ->
+                        assertThat(sources.hasTest("ATest", method)).as(method).isFalse());
+        assertThat(sources.hasTest("BTest", "plain")).isFalse();
     }
 }
