@@ -15,10 +15,13 @@ import java.util.regex.Pattern;
  *     set
  * @param maxWait how long {@link DistributedLock#acquire()} waits; one lease unless set
  * @param commandTimeout how long one command to the lock server may take; 1 s unless set
- * @param clockStepTolerance by how much the lock server's clock may step back without a pause in granting (S); 10 s unless
- *     set
+ * @param clockStepTolerance how far tokens may be ahead of the lock server's clock (S), and so by how much that clock may step
+ *     back without a pause in granting; 10 s unless set. Tokens are ahead by up to S right after the server started, was
+ *     promoted or lost its data; a step then pauses granting, and together with another loss of data it can lower tokens. All
+ *     clients of one {@code keyPrefix} must use the same value
  * @param masterClockSkew how far the clocks of a master and the replica that replaces it may differ (K); 250 ms unless set. A
- *     server that just started, or just became master, grants nothing for this time
+ *     server that just started, or just became master, grants nothing for this time. All clients of one {@code keyPrefix} must
+ *     use the same value
  * @param keyPrefix separates environments on one server; {@code fenceline} unless set
  * @param application who holds the lock, for the messages of those who wait; the main class unless set
  * @param listener hears of everything that happens; logs unless set

@@ -16,12 +16,16 @@ import io.lettuce.core.RedisURI;
  * }
  * }</pre>
  *
- * <p><b>Guarantees:</b> a token is above every token that its lock had before, also after FLUSHALL, a restart without data
- * and the promotion of a replica, as long as the server's clock never steps back by more than
- * {@link LockOptions#clockStepTolerance()} and the clocks of two masters differ by no more than
- * {@link LockOptions#masterClockSkew()}. No command is sent again behind the caller's back.
+ * <p><b>Guarantees:</b> a token is above every token that its lock had before, whatever the server's clock does, as long as the
+ * server keeps its data. It is so after FLUSHALL, a restart without data and the promotion of a replica too, as long as the newest
+ * token is then no further ahead of the server's clock than {@link LockOptions#clockStepTolerance()} (S) and
+ * {@link LockOptions#masterClockSkew()} (K) together. Three things add up to that: a backward step of the clock; how far tokens
+ * were ahead before it, as a rule nothing, but up to S right after a new incarnation; and by how much a new master's clock is
+ * behind the old one's, at most K. All clients of one key prefix use the same S and K. No command is sent again behind the
+ * caller's back.
  *
- * <p><b>Not guaranteed:</b> that one process at a time believes in the lock. A pause, a lost server or a promotion lets two
+ * <p><b>Not guaranteed:</b> that a lock whose floor was raised stays above it after a loss of data, which takes the floor too:
+ * its next claim may be refused, and raises the floor again. Nor that one process at a time believes in the lock. A pause, a lost server or a promotion lets two
  * leases overlap; the fence refuses the older one.
  *
  * <p><b>The server</b> is a standalone master of Redis 6.2 or later, no node of a Cluster, with {@code maxmemory-policy noeviction}; a server that is not is
