@@ -2,6 +2,7 @@ package dev.fenceline.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -13,6 +14,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -256,12 +259,28 @@ public final class FaultProxy implements AutoCloseable {
         try {
             ServerSocket socket = new ServerSocket();
             socket.setReuseAddress(true);
-            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), wanted));
+            bind(socket, new InetSocketAddress(InetAddress.getLoopbackAddress(), wanted));
             listener = socket;
             start("accept", () -> accept(socket));
             return socket.getLocalPort();
         } catch (IOException e) {
             throw new UncheckedIOException("The fault proxy cannot listen on port " + wanted + ".", e);
+        }
+    }
+
+    /** The port stays taken until the thread that accepts there has noticed that its socket was closed. */
+    private static void bind(ServerSocket socket, InetSocketAddress address) throws IOException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        while (true) {
+            try {
+                socket.bind(address);
+                return;
+            } catch (BindException e) {
+                if (System.nanoTime() - end > 0) {
+                    throw e;
+                }
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            }
         }
     }
 
