@@ -42,7 +42,7 @@ public sealed interface FencelineEvent {
         RETRYABLE,
         /** Rolled back: the body failed, or the storage could not be used. */
         ROLLED_BACK,
-        /** The answer to the commit was lost, and asking did not settle it. */
+        /** The answer to the commit was lost and asking did not settle it, or the work committed by itself. */
         UNKNOWN
     }
 

@@ -67,10 +67,12 @@ public final class Claim<C> {
      * @throws dev.fenceline.RetryableConflictException when the transaction lost a race; nothing happened
      * @throws dev.fenceline.TransactionRolledBackException when a statement failed and the work went on, or a constraint refused
      *     the commit; nothing happened
-     * @throws dev.fenceline.UnfencedWriteException when the work tried to end the transaction
+     * @throws dev.fenceline.UnfencedWriteException when the work tried to end the transaction, or did, in which
+     *     case the message says what may be committed
      * @throws dev.fenceline.TokenRejectedException when the mark is older than this token; nothing happened
      * @throws dev.fenceline.BackendUnavailableException when the connection was lost before the commit was sent; nothing happened
-     * @throws dev.fenceline.OutcomeUnknownException when the answer to the commit was lost, and asking did not settle it
+     * @throws dev.fenceline.OutcomeUnknownException when the answer to the commit was lost, and asking did not settle
+     *     it; or when the connection was lost, the work may have committed by itself, and the database does not answer
      */
     public <T, X extends Exception> T inTransaction(Work<C, T, X> work) throws X {
         return new FencedUnit<>(source, settings, this).run(work);

@@ -35,6 +35,7 @@ final class FencedUnit<C> {
     private final String resource;
     private final Duration patience;
     private final TransactionGuard guard;
+    private boolean unfenced;
 
     FencedUnit(ConnectionSource<C> source, FenceSettings settings, Claim<C> claim) {
         this.source = source;
@@ -63,6 +64,9 @@ final class FencedUnit<C> {
             outcome = WriteOutcome.UNKNOWN;
             throw e;
         } finally {
+            if (unfenced) {
+                outcome = WriteOutcome.UNKNOWN;
+            }
             Duration took = Duration.ofNanos(System.nanoTime() - begun);
             settings.listener().tell(new WriteEnded(resource, token, outcome, took));
         }
@@ -124,24 +128,15 @@ final class FencedUnit<C> {
     private Optional<FencelineException> afterFailure(Session<C> session, GuardSql.Entered entered, Throwable escaped) {
         Optional<SQLException> lost = guard.lost();
         if (lost.isPresent()) {
-            return Optional.of(lost(session, isDriverFailure(escaped) ? escaped : lost.get()));
+            return Optional.of(lost(session, entered, isDriverFailure(escaped) ? escaped : lost.get()));
         }
-        try {
-            Optional<FencelineException> found =
-                    endedWithin(session.connection(), entered) ? Optional.of(strayCommit(escaped)) : Optional.empty();
-            session.connection().rollback();
-            if (found.isEmpty() && isDriverFailure(escaped)) {
-                return failedStatement(session, escaped);
-            }
-            return found;
-        } catch (SQLException e) {
-            return Optional.of(lost(session, e));
-        }
+        Optional<FencelineException> stray = rollBack(session, entered, escaped);
+        return stray.isPresent() || !isDriverFailure(escaped) ? stray : failedStatement(session, entered, escaped);
     }
 
-    private Optional<FencelineException> failedStatement(Session<C> session, Throwable said) {
+    private Optional<FencelineException> failedStatement(Session<C> session, GuardSql.Entered entered, Throwable said) {
         if (SqlFailure.has(said, SqlFailure.NOT_THE_MARK)) {
-            return Optional.of(judge(session, said));
+            return Optional.of(judge(session, entered, said));
         }
         return SqlFailure.isRetryable(said)
                 ? Optional.of(Refusals.conflict("Transaction", resource, SqlFailure.text(said), said))
@@ -155,22 +150,21 @@ final class FencedUnit<C> {
     private void commit(Session<C> session, GuardSql.Entered entered) {
         Optional<SQLException> lost = guard.lost();
         if (lost.isPresent()) {
-            throw lost(session, lost.get());
+            throw lost(session, entered, lost.get());
         }
         guard.refusal().ifPresent(refusal -> {
-            throw refusal;
+            throw rollBack(session, entered, refusal).orElse(refusal);
         });
-        Optional<SQLException> failure = guard.failure();
-        if (failure.isPresent()) {
-            throw swallowed(session, failure.get());
-        }
+        guard.failure().ifPresent(failure -> {
+            throw rollBack(session, entered, failure).orElseGet(() -> swallowed(session, entered, failure));
+        });
         // Another transaction of this claim may have been refused meanwhile, perhaps by this very work, which went on.
         claim.refuseIfOvertaken();
         UUID operation = UUID.randomUUID();
         try {
             GuardSql.leave(session.connection(), operation, entered);
         } catch (SQLException e) {
-            throw notLeft(session, e);
+            throw notLeft(session, entered, e);
         }
         try {
             session.connection().commit();
@@ -182,20 +176,55 @@ final class FencedUnit<C> {
         }
     }
 
-    private FencelineException swallowed(Session<C> session, SQLException failure) {
+    private FencelineException swallowed(Session<C> session, GuardSql.Entered entered, SQLException failure) {
         if (SqlFailure.has(failure, SqlFailure.NOT_THE_MARK)) {
-            return judge(session, failure);
+            return judge(session, entered, failure);
         }
         return rolledBack(failure, "a statement failed, and the work went on as if it had not");
     }
 
-    private FencelineException notLeft(Session<C> session, SQLException e) {
+    private FencelineException notLeft(Session<C> session, GuardSql.Entered entered, SQLException e) {
         if (SqlFailure.isConnectionLost(e)) {
-            return lost(session, e);
+            return lost(session, entered, e);
         }
-        return SqlFailure.has(e, SqlFailure.OTHER_TRANSACTION)
-                ? strayCommit(e)
-                : rolledBack(e, "the last check failed");
+        return rollBack(session, entered, e).orElseGet(() -> rolledBack(e, "the last check failed"));
+    }
+
+    /**
+     * Rolls back, and asks what became of the transaction that entered: only if it is rolled back now, or was open until now, did
+     * nothing happen. Returns what is to be said otherwise.
+     */
+    private Optional<FencelineException> rollBack(Session<C> session, GuardSql.Entered entered, Throwable cause) {
+        Connection connection = session.connection();
+        try {
+            TransactionState before = Session.transactionState(connection);
+            if (before == TransactionState.OPEN) {
+                try {
+                    if (GuardSql.status(connection, entered) == TransactionStatus.OPEN) {
+                        connection.rollback();
+                        return Optional.empty();
+                    }
+                } catch (SQLException unanswered) {
+                    // The work may have taken another role, or a shorter timeout; a rollback gives both back.
+                    before = Session.transactionState(connection);
+                }
+            }
+            connection.rollback();
+            TransactionStatus status = GuardSql.status(connection, entered);
+            // A failed transaction answers nothing, so whether it was ours that failed is seen by its end alone.
+            // That is not enough where the work may have rolled ours back, and committed the next one.
+            boolean oursFailed = before == TransactionState.FAILED
+                    && status == TransactionStatus.ABORTED
+                    && !SqlFailure.has(cause, SqlFailure.OTHER_TRANSACTION);
+            if (!oursFailed) {
+                return Optional.of(endedWithin("was", status, cause));
+            }
+            return guard.mayBeEndedByText()
+                    ? Optional.of(endedWithin("may have been", status, cause))
+                    : Optional.empty();
+        } catch (SQLException e) {
+            return Optional.of(lost(session, entered, e));
+        }
     }
 
     private FencelineException rolledBack(SQLException e, String why) {
@@ -225,6 +254,40 @@ final class FencedUnit<C> {
         if (resolution == Resolution.NEVER_APPLIED) {
             throw lost(session, cause);
         }
+    }
+
+    /** The session is gone before COMMIT was sent. Nothing of it was committed, unless the work itself did so. */
+    private FencelineException lost(Session<C> session, GuardSql.Entered entered, Throwable cause) {
+        // Asked on a fresh connection, and a pool may hold no second one.
+        session.close();
+        TransactionStatus status;
+        try (Session<C> fresh = source.open(new TransactionGuard(resource))) {
+            fresh.limitNetwork(FenceSettings.NETWORK_ALLOWANCE);
+            status = GuardSql.status(fresh.connection(), entered);
+        } catch (SQLException | FencelineException e) {
+            if (guard.mayBeEnded()) {
+                OutcomeUnknownException unknown = unknown("the database does not answer", cause);
+                unknown.addSuppressed(e);
+                return unknown;
+            }
+            return lost(session, cause);
+        }
+        return switch (status) {
+            case COMMITTED, PREPARED -> endedWithin("was", status, cause);
+            case ABORTED ->
+                guard.mayBeEndedByText() ? endedWithin("may have been", status, cause) : lost(session, cause);
+            default -> guard.mayBeEnded() ? unknown("its session has not ended yet", cause) : lost(session, cause);
+        };
+    }
+
+    private OutcomeUnknownException unknown(String why, Throwable cause) {
+        return new OutcomeUnknownException(
+                "Transaction on " + resource + " under token " + token + " may be committed in part: the connection was"
+                        + " lost (" + SqlFailure.text(cause) + "), the work may have ended the transaction itself, in a"
+                        + " string of several statements or through an unwrapped connection, and " + why
+                        + ". Look at the data before the work is done again.",
+                null,
+                cause);
     }
 
     /**
@@ -276,7 +339,7 @@ final class FencedUnit<C> {
     }
 
     /** The mark was found to be somebody else's by a statement of the work. */
-    private FencelineException judge(Session<C> session, Throwable said) {
+    private FencelineException judge(Session<C> session, GuardSql.Entered entered, Throwable said) {
         try {
             Mark mark = GuardSql.mark(session.connection(), token.lock());
             return mark.of(token) == Mark.Standing.MINE
@@ -284,25 +347,26 @@ final class FencedUnit<C> {
                     : Resuming.refusal(claim, "Transaction", mark, said);
         } catch (SQLException e) {
             said.addSuppressed(e);
-            return lost(session, said);
+            return lost(session, entered, said);
         }
     }
 
-    private static boolean endedWithin(Connection connection, GuardSql.Entered entered) throws SQLException {
-        TransactionState state = Session.transactionState(connection);
-        if (state == TransactionState.OPEN) {
-            return !GuardSql.currentTransaction(connection).equals(Optional.of(entered.transaction()));
+    private UnfencedWriteException endedWithin(String verb, TransactionStatus status, Throwable cause) {
+        unfenced = true;
+        String what = "Transaction on " + resource + " under token " + token + " " + verb + " ended from within, by a ";
+        String how = " in a string of several statements or through an unwrapped connection. ";
+        if (status == TransactionStatus.PREPARED) {
+            return new UnfencedWriteException(
+                    what + "PREPARE TRANSACTION" + how
+                            + "It is prepared and keeps its locks, that on the mark too, until somebody ends it: find it"
+                            + " in pg_prepared_xacts, run ROLLBACK PREPARED or COMMIT PREPARED with its gid, and remove"
+                            + " that command.",
+                    cause);
         }
-        return state == TransactionState.IDLE;
-    }
-
-    private UnfencedWriteException strayCommit(Throwable cause) {
         return new UnfencedWriteException(
-                "Transaction on " + resource + " under token " + token
-                        + " was ended from within, by a COMMIT or ROLLBACK in a"
-                        + " string of several statements or through an unwrapped connection. What the work wrote before that"
-                        + " COMMIT is committed; what it wrote after it may be committed without the fence, and the rest"
-                        + " is rolled back. Look at the data, and remove that command.",
+                what + "COMMIT or ROLLBACK" + how
+                        + "What the work wrote before a COMMIT is committed; what it wrote after it may be committed"
+                        + " without the fence, and the rest is rolled back. Look at the data, and remove that command.",
                 cause);
     }
 }

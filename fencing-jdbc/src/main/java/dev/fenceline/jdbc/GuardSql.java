@@ -27,7 +27,7 @@ final class GuardSql {
     private static final String BLOCKER = "SELECT pid, application_name FROM fenceline.blocker_v1(?)";
     private static final String FIND_VERSION = "SELECT pg_catalog.to_regprocedure('fenceline.version_v1()')::text";
     private static final String VERSION_INSTALLED = "SELECT fenceline.version_v1()";
-    private static final String CURRENT_TRANSACTION = "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text";
+    private static final String STATUS = "SELECT fenceline.status_v1(?)";
     // A session's default may be stricter and would show an old state; these hold for one transaction only.
     private static final String READ_THE_NEWEST = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
     private static final String WRITE_TOO = READ_THE_NEWEST + ", READ WRITE";
@@ -128,11 +128,13 @@ final class GuardSql {
         }
     }
 
-    /** Returns the number of the transaction that is open, if it has one. */
-    static Optional<String> currentTransaction(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(CURRENT_TRANSACTION);
-                ResultSet row = one(statement)) {
-            return Optional.ofNullable(row.getString(1));
+    /** Asks what became of the transaction that entered, from within it or from any other. */
+    static TransactionStatus status(Connection connection, Entered entered) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(STATUS)) {
+            statement.setString(1, entered.transaction());
+            try (ResultSet row = one(statement)) {
+                return TransactionStatus.of(row.getString(1));
+            }
         }
     }
 

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * The connection that work gets: it refuses to end the transaction, and reports each failure to its {@link TransactionGuard}.
  * So do the statements, results and metadata that come from it, since each of them leads back to a connection.
  *
- * <p>{@code unwrap} gives the driver's object, for COPY and the like. Whatever is done through it is still covered by the last
- * check before COMMIT, only later and with a poorer message.
+ * <p>{@code unwrap} gives the driver's object, for COPY and the like. A commit through it is found by the last check before
+ * COMMIT, only later and with a poorer message. Not found is who rolls back through it, commits something else, and then fails.
  */
 final class GuardedConnection implements InvocationHandler {
 
@@ -124,6 +124,7 @@ final class GuardedConnection implements InvocationHandler {
     private Object guarded(Object proxy, Method method, @Nullable String sql, Object result) {
         Connection root = connection == null && proxy instanceof Connection self ? self : connection;
         if (method.getName().equals("unwrap")) {
+            guard.unwrapped();
             return result;
         }
         if (result instanceof Connection) {

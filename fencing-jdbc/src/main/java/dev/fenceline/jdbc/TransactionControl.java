@@ -3,10 +3,11 @@ package dev.fenceline.jdbc;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import org.postgresql.core.Parser;
 
 /**
- * Recognises statement text that begins with transaction control. Only the beginning is read: a COMMIT further on, in a string
- * of several statements, is found by the last check before the fence's own COMMIT.
+ * Recognises transaction control in statement text. Text that begins with it is refused; a COMMIT further on, in a string of
+ * several statements, is found by the last check before the fence's own COMMIT, and remembered until then.
  */
 final class TransactionControl {
 
@@ -35,6 +36,29 @@ final class TransactionControl {
             return second.equals("TRANSACTION") ? Optional.of(first + " TRANSACTION") : Optional.empty();
         }
         return Optional.empty();
+    }
+
+    /** Tells whether a later statement of the text would end the transaction or begin another. */
+    static boolean endsLater(String sql) {
+        char[] text = sql.toCharArray();
+        for (int i = 0; i < text.length; i++) {
+            switch (text[i]) {
+                case '\'' -> i = Parser.parseSingleQuotes(text, i, true);
+                case '"' -> i = Parser.parseDoubleQuotes(text, i);
+                case '$' -> i = Parser.parseDollarQuotes(text, i);
+                case '-' -> i = Parser.parseLineComment(text, i);
+                case '/' -> i = Parser.parseBlockComment(text, i);
+                case ';' -> {
+                    if (ending(sql.substring(i + 1)).isPresent()) {
+                        return true;
+                    }
+                }
+                default -> {
+                    // A part of a word.
+                }
+            }
+        }
+        return false;
     }
 
     /** Returns the name of the savepoint that the text sets, if it begins so. */

@@ -41,6 +41,8 @@ final class TransactionGuard {
     private long clock;
     private @Nullable UnfencedWriteException refusal;
     private @Nullable SQLException lost;
+    private boolean endingSent;
+    private boolean unwrapped;
 
     TransactionGuard(String resource) {
         this.resource = resource;
@@ -92,6 +94,26 @@ final class TransactionGuard {
         if (ending.isPresent() && isActive()) {
             throw refuse("The statement " + ending.get());
         }
+        if (TransactionControl.endsLater(sql)) {
+            synchronized (this) {
+                endingSent = true;
+            }
+        }
+    }
+
+    /** Somebody holds the driver's own connection, and what is done with that is not seen here. */
+    synchronized void unwrapped() {
+        unwrapped = true;
+    }
+
+    /** Tells whether a string of several statements was sent that ends the transaction, if it got that far. */
+    synchronized boolean mayBeEndedByText() {
+        return endingSent;
+    }
+
+    /** Tells whether it cannot be ruled out, from here, that the work ended the transaction. */
+    synchronized boolean mayBeEnded() {
+        return endingSent || unwrapped;
     }
 
     synchronized void failed(SQLException exception) {

@@ -153,9 +153,8 @@ class GuardedConnectionTest {
                 .hasMessageStartingWith("Transaction on " + resource + " under token " + claim.token()
                         + " was ended from within, by a COMMIT or ROLLBACK in a string of several statements or through an"
                         + " unwrapped connection.")
-                .hasMessageContaining(
-                        "What the work wrote before that COMMIT is committed; what it wrote after it may be"
-                                + " committed without the fence");
+                .hasMessageContaining("What the work wrote before a COMMIT is committed; what it wrote after it may be"
+                        + " committed without the fence");
         // It was told truthfully: something did commit.
         assertThat(database.balance(1)).isNotEqualTo(100);
     }

@@ -64,6 +64,34 @@ class TransactionControlTest {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "UPDATE a SET b = 1; COMMIT",
+                "SELECT ';'; /* ; */ -- ;\n rollback; SELECT 1",
+                "SELECT $x$ ; $x$, \"a;\"\"b\", E'it''s'; PREPARE TRANSACTION 'x'",
+            })
+    void transactionControlBehindAnotherStatementIsSeen(String sql) {
+        assertThat(TransactionControl.endsLater(sql)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "SELECT 1; SELECT 2;",
+                "SELECT '; COMMIT'; SELECT 1",
+                "DO $$ BEGIN NULL; END $$",
+                "SELECT $x$ ; COMMIT $x$",
+                "SELECT \"; COMMIT\"",
+                "SELECT 1 -- ; COMMIT",
+                "SELECT 1 /* ; COMMIT /* */ ; COMMIT */",
+                "SAVEPOINT a; ROLLBACK TO a",
+            })
+    void textThatOnlyMentionsItIsNot(String sql) {
+        assertThat(TransactionControl.endsLater(sql)).isFalse();
+    }
+
+    @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {

@@ -6,7 +6,7 @@
 --
 -- Functions carry a version in their name: a later release adds claim_v2 beside claim_v1, and both run during an upgrade.
 -- All are SECURITY DEFINER with a fixed search_path, so that an application's role needs USAGE on the schema and EXECUTE on
--- seven functions, and no right on any table.
+-- eight functions, and no right on any table.
 --
 -- SQLSTATEs: FL001 the mark is not the caller's, FL002 standby, FL003 synchronous_commit is off, FL004 token from the far future,
 -- FL005 a mark would fall or vanish, FL006 another transaction than the one that entered, FL007 entered too long ago.
@@ -229,6 +229,24 @@ BEGIN
         ON CONFLICT (id) DO NOTHING;
     SELECT o.outcome INTO STRICT v_outcome FROM fenceline.operation o WHERE o.id = p_operation;
     RETURN v_outcome;
+END
+$$;
+
+-- Tells what became of the transaction that entered: 'open' (it is this session's own), 'in progress' (another session's),
+-- 'committed', 'aborted', 'prepared' (for a two-phase commit, and out of everybody's hands) or 'too old'.
+CREATE FUNCTION fenceline.status_v1(p_entered_xid text) RETURNS text
+    LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM fenceline.require_primary_v1('Asking for a transaction');
+    IF pg_current_xact_id_if_assigned()::text = p_entered_xid THEN
+        RETURN 'open';
+    END IF;
+    IF EXISTS (SELECT FROM pg_prepared_xacts p WHERE p.transaction = p_entered_xid::xid8::xid) THEN
+        RETURN 'prepared';
+    END IF;
+    RETURN coalesce(pg_xact_status(p_entered_xid::xid8), 'too old');
 END
 $$;
 

@@ -6,6 +6,7 @@ SELECT pg_catalog.format('GRANT USAGE ON SCHEMA fenceline TO %1$I;'
     ' fenceline.enter_v1(text, bigint, uuid, integer, integer),'
     ' fenceline.leave_v1(uuid, text, timestamptz),'
     ' fenceline.resolve_v1(uuid, timestamptz, integer),'
+    ' fenceline.status_v1(text),'
     ' fenceline.mark_v1(text),'
     ' fenceline.blocker_v1(text)'
     ' TO %1$I', ?)
