@@ -19,6 +19,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** No update is lost, and each naive variant beside it loses one. */
 @Tag("server")
@@ -158,17 +162,49 @@ class LostUpdateTest {
     // Above READ COMMITTED the snapshot is taken before the lock is waited for: 100 moves from account 1 to account 2,
     // twice.
 
-    @Test
-    void twoTransactionsOfOneClaimAreSerialUnderRepeatableReadToo() throws Exception {
-        String repeatable = "-c default_transaction_isolation=repeatable\\ read";
-        var firstSource = database.sourceNamed("first");
-        firstSource.setOptions(repeatable);
-        var secondSource = database.sourceNamed("second");
-        secondSource.setOptions(repeatable);
-        Claim<Connection> first = PostgresFence.on(firstSource).claim(older);
-        Claim<Connection> second = PostgresFence.on(secondSource).resume(older);
+    @ParameterizedTest
+    @CsvSource({
+        "repeatable read, repeatable read",
+        "read committed, repeatable read",
+        "read committed, serializable",
+        "repeatable read, serializable",
+        "serializable, repeatable read",
+        "serializable, serializable",
+    })
+    void aTransactionAboveReadCommittedThatWaitedForAnotherOfItsClaimIsRetried(String first, String second)
+            throws Exception {
+        Claim<Connection> late = PostgresFence.on(at(second, "second")).claim(older);
 
-        Future<?> late = first.inTransaction(c -> {
+        assertThatThrownBy(() -> moveWhileWaiting(at(first, "first"), late).get(20, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(RetryableConflictException.class)
+                .hasMessageContaining(
+                        "rolled back: it could not enter: ERROR: could not serialize access due to concurrent"
+                                + " update (SQLSTATE 40001). The claim is still good; run a new transaction under it");
+        late.useTransaction(mine -> TestDatabase.write(mine, 2, TestDatabase.read(mine, 1) + 100));
+        assertThat(database.balance(2)).isEqualTo(100);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"read committed", "repeatable read", "serializable"})
+    void aReadCommittedTransactionThatWaitedForAnotherOfItsClaimReadsWhatItWrote(String first) throws Exception {
+        Claim<Connection> late =
+                PostgresFence.on(at("read committed", "second")).claim(older);
+
+        moveWhileWaiting(at(first, "first"), late).get(20, TimeUnit.SECONDS);
+
+        assertThat(database.balance(2)).isEqualTo(100);
+    }
+
+    private PGSimpleDataSource at(String isolation, String name) {
+        var source = database.sourceNamed(name);
+        source.setOptions("-c default_transaction_isolation=" + isolation.replace(" ", "\\ "));
+        return source;
+    }
+
+    /** The first empties account 1; the second waits for it and copies what it reads there, plus 100, to account 2. */
+    private Future<?> moveWhileWaiting(PGSimpleDataSource source, Claim<Connection> second) throws SQLException {
+        return PostgresFence.on(source).resume(older).inTransaction(c -> {
             Future<?> other = threads.submit(() -> {
                 second.useTransaction(mine -> TestDatabase.write(mine, 2, TestDatabase.read(mine, 1) + 100));
                 return null;
@@ -177,15 +213,6 @@ class LostUpdateTest {
             TestDatabase.write(c, 1, 0);
             return other;
         });
-
-        assertThatThrownBy(() -> late.get(20, TimeUnit.SECONDS))
-                .cause()
-                .isInstanceOf(RetryableConflictException.class)
-                .hasMessageContaining(
-                        "rolled back: it could not enter: ERROR: could not serialize access due to concurrent"
-                                + " update (SQLSTATE 40001). The claim is still good; run a new transaction under it");
-        second.useTransaction(mine -> TestDatabase.write(mine, 2, TestDatabase.read(mine, 1) + 100));
-        assertThat(database.balance(2)).isEqualTo(100);
     }
 
     @Test

@@ -150,8 +150,8 @@ BEGIN
 END
 $$;
 
--- Locks the mark while it equals the caller's token, until the transaction ends. To be called as the first statement of a
--- transaction, alone. NO KEY UPDATE, not SHARE: two transactions of one claim must not run beside each other either.
+-- Writes the mark as it is while it equals the caller's token, and so locks it until the transaction ends. To be called as the
+-- first statement of a transaction, alone. Not FOR SHARE: two transactions of one claim must not run beside each other either.
 CREATE FUNCTION fenceline.enter_v1(
         p_lock text, p_token bigint, p_holder uuid, p_wait_ms integer, p_transaction_ms integer)
     RETURNS TABLE (entered_xid text, entered_at timestamptz)
@@ -168,17 +168,12 @@ BEGIN
         PERFORM fenceline.shorten_timeout_v1('transaction_timeout', p_transaction_ms);
     END IF;
 
-    IF current_setting('transaction_isolation') IN ('read committed', 'read uncommitted') THEN
-        PERFORM 1 FROM fenceline.guard g
-          WHERE g.lock = p_lock AND g.token = p_token AND g.holder = p_holder
-            FOR NO KEY UPDATE;
-    ELSE
-        -- The snapshot is older than the lock that was waited for. A row that was only locked tells nobody of what was
-        -- committed meanwhile; one that was written makes the later of two such transactions fail with 40001. A newer
-        -- claim writes the row anyway. Not always a write: a hot row would bloat under a long-running snapshot.
-        UPDATE fenceline.guard g SET claimed_at = g.claimed_at
-         WHERE g.lock = p_lock AND g.token = p_token AND g.holder = p_holder;
-    END IF;
+    -- An UPDATE of columns outside of the key takes the lock FOR NO KEY UPDATE, and tells later transactions that it was there:
+    -- above READ COMMITTED the snapshot is older than the lock that was waited for, and only a row that was written makes such a
+    -- transaction fail with 40001 instead of working on an old state. Always, at every isolation level: the one that waits need not
+    -- be at the level of the one that it waited for. The new version stays on its page (HOT), and is pruned there.
+    UPDATE fenceline.guard g SET claimed_at = g.claimed_at
+     WHERE g.lock = p_lock AND g.token = p_token AND g.holder = p_holder;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING
             ERRCODE = 'FL001',
