@@ -31,7 +31,7 @@ CREATE TABLE fenceline.operation (
 
 CREATE INDEX operation_entered_at ON fenceline.operation (entered_at);
 
-COMMENT ON TABLE fenceline.operation IS 'What became of fenced transactions, for commits whose reply was lost. Kept 8 days, pruned by claims.';
+COMMENT ON TABLE fenceline.operation IS 'What became of fenced transactions, for commits whose reply was lost. Kept 8 days, pruned by claims and by transactions that leave.';
 
 -- Marks -----------------------------------------------------------------------------------------------------------------
 
@@ -91,6 +91,19 @@ BEGIN
 END
 $$;
 
+-- Small steps, and never waiting: pruning must not slow anybody down. A day later than a resolver gives up. By ctid, which is
+-- safe for rows that this statement has locked, so that the only plan is a probe of the index on entered_at.
+CREATE FUNCTION fenceline.prune_operations_v1(p_most integer) RETURNS void
+    LANGUAGE sql VOLATILE
+    SET search_path = pg_catalog, pg_temp
+AS $$
+    DELETE FROM fenceline.operation
+     WHERE ctid = ANY (ARRAY(SELECT o.ctid FROM fenceline.operation o
+                              WHERE o.entered_at < clock_timestamp() - interval '8 days'
+                              ORDER BY o.entered_at LIMIT p_most
+                                FOR UPDATE SKIP LOCKED))
+$$;
+
 -- What a client calls ---------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION fenceline.version_v1() RETURNS integer
@@ -137,12 +150,7 @@ BEGIN
     admitted := FOUND;
 
     IF admitted THEN
-        -- Small steps, and never waiting: pruning must not slow a claim down. A day later than a resolver gives up.
-        DELETE FROM fenceline.operation
-         WHERE id IN (SELECT o.id FROM fenceline.operation o
-                       WHERE o.entered_at < clock_timestamp() - interval '8 days'
-                       ORDER BY o.entered_at LIMIT 20
-                         FOR UPDATE SKIP LOCKED);
+        PERFORM fenceline.prune_operations_v1(20);
     END IF;
     SELECT g.token, g.holder INTO STRICT newest_token, newest_holder FROM fenceline.guard g WHERE g.lock = p_lock;
     fsync := current_setting('fsync');
@@ -203,6 +211,11 @@ BEGIN
     END IF;
     -- Plain: with ON CONFLICT DO NOTHING we would commit although a resolver has ruled that we never will.
     INSERT INTO fenceline.operation (id, entered_at, outcome) VALUES (p_operation, p_entered_at, 'applied');
+    -- One in, two out: a claim may have any number of transactions, and the table must not outgrow its 8 days. Not above READ
+    -- COMMITTED, where a row that another session has pruned meanwhile would fail this transaction; claims prune for those.
+    IF current_setting('transaction_isolation') = 'read committed' THEN
+        PERFORM fenceline.prune_operations_v1(2);
+    END IF;
 END
 $$;
 

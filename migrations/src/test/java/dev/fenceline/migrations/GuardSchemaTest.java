@@ -112,6 +112,40 @@ class GuardSchemaTest {
     }
 
     @Test
+    void eachTransactionPrunesTwoForTheOneThatItAdds() {
+        database.execute(
+                "INSERT INTO fenceline.operation SELECT gen_random_uuid(), now() - interval '9 days', 'applied'"
+                        + " FROM generate_series(1, 45)");
+        for (int i = 0; i < 25; i++) {
+            database.execute("SELECT fenceline.leave_v1(gen_random_uuid(), pg_current_xact_id()::text, now())");
+        }
+
+        assertThat(database.rows(
+                        "SELECT count(*) FROM fenceline.operation WHERE entered_at > now() - interval '1 day'"))
+                .containsExactly("25");
+        assertThat(database.rows(
+                        "SELECT count(*) FROM fenceline.operation WHERE entered_at < now() - interval '8 days'"))
+                .containsExactly("0");
+    }
+
+    @Test
+    void aTransactionAboveReadCommittedDoesNotFailForAnotherOneThatPrunes() throws SQLException {
+        database.execute(
+                "INSERT INTO fenceline.operation SELECT gen_random_uuid(), now() - interval '9 days', 'applied'"
+                        + " FROM generate_series(1, 5)");
+        try (Connection connection = database.source().getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            statement.execute("SELECT 1 FROM fenceline.operation");
+            claim(11, ME);
+            statement.execute("SELECT fenceline.leave_v1(gen_random_uuid(), pg_current_xact_id()::text, now())");
+            connection.commit();
+        }
+        assertThat(database.rows("SELECT count(*) FROM fenceline.operation")).containsExactly("1");
+    }
+
+    @Test
     void anOperationOlderThanItsRecordsIsTooOldAndNeverRuledOut() {
         assertThat(database.rows("SELECT fenceline.resolve_v1(" + ME + ", now() - interval '7 days 1 minute', 1000)"))
                 .containsExactly("too old");
