@@ -77,13 +77,15 @@ BEGIN
 END
 $$;
 
--- Sets a timeout for this transaction, unless the session already has a shorter one. Zero means none to PostgreSQL.
+-- Sets a timeout for this transaction, unless the session already has a shorter one. Zero means none to PostgreSQL, which shows
+-- most timeouts with a unit, and tcp_user_timeout as bare milliseconds; an interval would read those as seconds.
 CREATE FUNCTION fenceline.shorten_timeout_v1(p_setting text, p_ms integer) RETURNS void
     LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_current interval := current_setting(p_setting)::interval;
+    v_shown text := current_setting(p_setting);
+    v_current interval := (CASE WHEN v_shown ~ '^\d+$' THEN v_shown || ' ms' ELSE v_shown END)::interval;
 BEGIN
     IF v_current = interval '0' OR v_current > p_ms * interval '1 millisecond' THEN
         PERFORM set_config(p_setting, p_ms::text, true);

@@ -168,7 +168,8 @@ class GuardSchemaTest {
     void enteringShortensTimeoutsForItsTransactionAndNeverLengthensThem() throws SQLException {
         try (Connection connection = database.source().getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("SET lock_timeout = '1min'; SET idle_in_transaction_session_timeout = '300ms'");
+            statement.execute("SET lock_timeout = '1min'; SET idle_in_transaction_session_timeout = '300ms';"
+                    + " SET transaction_timeout = '2h'");
             connection.setAutoCommit(false);
             statement.execute("SELECT * FROM fenceline.enter_v1('account:1', 10, " + ME + ", 2500, 60000)");
             assertThat(setting(statement, "lock_timeout")).isEqualTo("2500ms");
@@ -179,6 +180,10 @@ class GuardSchemaTest {
             connection.commit();
             assertThat(setting(statement, "lock_timeout")).isEqualTo("1min");
             assertThat(setting(statement, "tcp_user_timeout")).isEqualTo("0");
+            statement.execute("SET tcp_user_timeout = 700");
+            connection.commit();
+            statement.execute("SELECT * FROM fenceline.enter_v1('account:1', 10, " + ME + ", 2500, 60000)");
+            assertThat(setting(statement, "tcp_user_timeout")).isEqualTo("700");
         }
     }
 
