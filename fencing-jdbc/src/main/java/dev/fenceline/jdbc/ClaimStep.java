@@ -109,7 +109,7 @@ final class ClaimStep<C> {
                 tellSettings(connection, claimed);
                 return Optional.of(claimed);
             } catch (SQLException e) {
-                if (SqlFailure.isConnectionLost(e)) {
+                if (SqlFailure.isConnectionLost(e, connection)) {
                     if (connections < MAX_CONNECTIONS && (lease == null || lease.isHeld())) {
                         return Optional.empty();
                     }

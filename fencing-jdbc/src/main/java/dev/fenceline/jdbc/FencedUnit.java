@@ -96,7 +96,7 @@ final class FencedUnit<C> {
             connection.setAutoCommit(false);
             return GuardSql.enter(connection, token, patience, settings.transactionTimeout());
         } catch (SQLException e) {
-            if (SqlFailure.isConnectionLost(e)) {
+            if (SqlFailure.isConnectionLost(e, connection)) {
                 throw lost(session, e);
             }
             if (SqlFailure.has(e, SqlFailure.NOT_THE_MARK) || SqlFailure.isRetryable(e) || SqlFailure.isTimeout(e)) {
@@ -169,7 +169,7 @@ final class FencedUnit<C> {
         try {
             session.connection().commit();
         } catch (SQLException e) {
-            if (SqlFailure.isRefusal(e)) {
+            if (SqlFailure.isRefusal(e, session.connection())) {
                 throw rolledBack(e, "the commit was refused");
             }
             settle(session, operation, entered, e);
@@ -184,7 +184,7 @@ final class FencedUnit<C> {
     }
 
     private FencelineException notLeft(Session<C> session, GuardSql.Entered entered, SQLException e) {
-        if (SqlFailure.isConnectionLost(e)) {
+        if (SqlFailure.isConnectionLost(e, session.connection())) {
             return lost(session, entered, e);
         }
         return rollBack(session, entered, e).orElseGet(() -> rolledBack(e, "the last check failed"));

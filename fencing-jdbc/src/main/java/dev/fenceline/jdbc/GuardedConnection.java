@@ -46,6 +46,7 @@ final class GuardedConnection implements InvocationHandler {
     }
 
     static Connection around(Connection raw, TransactionGuard guard) {
+        guard.watch(raw);
         return proxy(Connection.class, new GuardedConnection(raw, guard, null, null, null));
     }
 

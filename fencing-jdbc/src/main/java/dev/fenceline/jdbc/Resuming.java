@@ -45,7 +45,7 @@ final class Resuming {
             session.limitNetwork(FenceSettings.NETWORK_ALLOWANCE);
             return GuardSql.mark(session.connection(), claim.token().lock());
         } catch (SQLException e) {
-            if (SqlFailure.isConnectionLost(e)) {
+            if (SqlFailure.isConnectionLost(e, session.connection())) {
                 throw Refusals.lost("Resuming", resource, "Nothing happened; try again.", e);
             }
             throw Refusals.refused("Resuming", resource, e, session.connection());

@@ -69,6 +69,26 @@ final class Session<C> implements AutoCloseable {
         return connection.unwrap(PgConnection.class).getTransactionState();
     }
 
+    /** Tells whether the session has ended, whatever the wrapper of a pool says. */
+    static boolean isGone(Connection connection) {
+        try {
+            return connection.isClosed()
+                    || connection.unwrap(PgConnection.class).isClosed();
+        } catch (SQLException taken) {
+            // A pool takes a broken connection away, and its wrapper leads nowhere.
+            return true;
+        }
+    }
+
+    /** Tells whether the session goes on, and no transaction is open in it. */
+    static boolean isIdle(Connection connection) {
+        try {
+            return !isGone(connection) && transactionState(connection) == TransactionState.IDLE;
+        } catch (SQLException taken) {
+            return false;
+        }
+    }
+
     Connection connection() {
         return connection;
     }

@@ -1,5 +1,6 @@
 package dev.fenceline.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.Optional;
@@ -26,8 +27,6 @@ final class SqlFailure {
     private static final Set<String> RETRYABLE = Set.of("40001", "40P01", LOCK_TIMEOUT);
     // Schema, function and table not found.
     private static final Set<String> NO_SCHEMA = Set.of("3F000", "42883", "42P01");
-    // Ended while idle in a transaction, or by transaction_timeout. Both are FATAL: the session is gone.
-    private static final Set<String> TIMED_OUT = Set.of("25P03", "25P04");
 
     private SqlFailure() {}
 
@@ -45,10 +44,14 @@ final class SqlFailure {
         return state(failure).equals(state);
     }
 
-    /** The session is gone, and with it whatever was not committed. */
-    static boolean isConnectionLost(Throwable failure) {
-        String state = state(failure);
-        return state.startsWith("08") || state.startsWith("57P") || TIMED_OUT.contains(state);
+    /**
+     * The session is gone, and with it whatever was not committed. After FATAL the server closes the connection, which the driver
+     * notices before it throws. A server's ERROR of class 08 is about another connection (dblink, postgres_fdw), and the words
+     * for a severity depend on lc_messages.
+     */
+    static boolean isConnectionLost(Throwable failure, Connection connection) {
+        return Session.isGone(connection)
+                || (state(failure).startsWith("08") && serverMessage(failure).isEmpty());
     }
 
     static boolean isRetryable(Throwable failure) {
@@ -84,11 +87,8 @@ final class SqlFailure {
      * The server itself answered that it refuses, and the session goes on. Anything else after a COMMIT was sent leaves its
      * fate open: the answer may have been lost on its way, or a shutdown may have come before or after the commit.
      */
-    static boolean isRefusal(SQLException failure) {
-        return serverMessage(failure)
-                .filter(message -> Objects.equals(message.getSeverity(), "ERROR"))
-                .filter(message -> !isConnectionLost(failure))
-                .isPresent();
+    static boolean isRefusal(SQLException failure, Connection connection) {
+        return serverMessage(failure).isPresent() && !state(failure).isEmpty() && Session.isIdle(connection);
     }
 
     static Optional<String> detail(SQLException failure) {

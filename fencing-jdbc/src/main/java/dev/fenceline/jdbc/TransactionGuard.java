@@ -1,6 +1,7 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.UnfencedWriteException;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Savepoint;
@@ -41,11 +42,16 @@ final class TransactionGuard {
     private long clock;
     private @Nullable UnfencedWriteException refusal;
     private @Nullable SQLException lost;
+    private @Nullable Connection watched;
     private boolean endingSent;
     private boolean unwrapped;
 
     TransactionGuard(String resource) {
         this.resource = resource;
+    }
+
+    synchronized void watch(Connection connection) {
+        watched = connection;
     }
 
     synchronized void begin() {
@@ -123,7 +129,7 @@ final class TransactionGuard {
         }
         seen.add(exception);
         failures.add(new Failure(exception, ++clock));
-        if (lost == null && SqlFailure.isConnectionLost(exception)) {
+        if (lost == null && watched != null && SqlFailure.isConnectionLost(exception, watched)) {
             lost = exception;
         }
     }
