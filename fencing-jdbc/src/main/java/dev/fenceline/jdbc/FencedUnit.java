@@ -82,6 +82,11 @@ final class FencedUnit<C> {
         }
     }
 
+    /** A server that waits for a lock gives up after our patience; one that is silent for longer is not there. */
+    private void limitNetwork(Session<C> session) throws SQLException {
+        session.limitNetwork(patience.plus(FenceSettings.NETWORK_ALLOWANCE));
+    }
+
     private Session<C> open() {
         try {
             return source.open(guard);
@@ -93,8 +98,12 @@ final class FencedUnit<C> {
     private GuardSql.Entered enter(Session<C> session) {
         Connection connection = session.connection();
         try {
+            limitNetwork(session);
             connection.setAutoCommit(false);
-            return GuardSql.enter(connection, token, patience, settings.transactionTimeout());
+            GuardSql.Entered entered = GuardSql.enter(connection, token, patience, settings.transactionTimeout());
+            // How long the work's own statements may take is the user's to say.
+            session.restoreNetwork();
+            return entered;
         } catch (SQLException e) {
             if (SqlFailure.isConnectionLost(e, connection)) {
                 throw lost(session, e);
@@ -162,6 +171,7 @@ final class FencedUnit<C> {
         claim.refuseIfOvertaken();
         UUID operation = UUID.randomUUID();
         try {
+            limitNetwork(session);
             GuardSql.leave(session.connection(), operation, entered);
         } catch (SQLException e) {
             throw notLeft(session, entered, e);
@@ -197,6 +207,7 @@ final class FencedUnit<C> {
     private Optional<FencelineException> rollBack(Session<C> session, GuardSql.Entered entered, Throwable cause) {
         Connection connection = session.connection();
         try {
+            limitNetwork(session);
             TransactionState before = Session.transactionState(connection);
             if (before == TransactionState.OPEN) {
                 try {

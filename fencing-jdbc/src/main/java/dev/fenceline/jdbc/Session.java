@@ -105,6 +105,11 @@ final class Session<C> implements AutoCloseable {
         connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
     }
 
+    /** Takes the bound away again, for what is not ours to limit. */
+    void restoreNetwork() throws SQLException {
+        connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+    }
+
     /** Rolls back what is open, restores what was changed, and gives the connection back. Idempotent; never throws. */
     @Override
     public void close() {
