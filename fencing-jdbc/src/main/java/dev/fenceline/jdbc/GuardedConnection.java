@@ -45,6 +45,15 @@ final class GuardedConnection implements InvocationHandler {
         this.preparedSql = preparedSql;
     }
 
+    /** Tells whether a connection, through whatever else is around it, is watched over by this guard. */
+    static boolean isGuardedBy(Connection connection, TransactionGuard guard) {
+        try {
+            return connection.unwrap(TransactionGuard.class) == guard;
+        } catch (SQLException unguarded) {
+            return false;
+        }
+    }
+
     static Connection around(Connection raw, TransactionGuard guard) {
         guard.watch(raw);
         return proxy(Connection.class, new GuardedConnection(raw, guard, null, null, null));
@@ -59,6 +68,9 @@ final class GuardedConnection implements InvocationHandler {
                 case "hashCode" -> System.identityHashCode(proxy);
                 default -> "fenced " + target;
             };
+        }
+        if (method.getName().equals("unwrap") && arguments[0] == TransactionGuard.class) {
+            return guard;
         }
         if (guard.hasEnded()) {
             return answerAfterEnd(method);

@@ -1,6 +1,7 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.FencelineListener;
+import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -71,6 +72,20 @@ public final class JdbiFence extends GuardFence<Handle> {
             } finally {
                 FenceConnections.OPENING.remove();
             }
+            if (!GuardedConnection.isGuardedBy(handle.getConnection(), guard)) {
+                try {
+                    handle.close();
+                } finally {
+                    // Where the handle was exchanged, nobody else gives this one back.
+                    opening.raw().close();
+                }
+                throw new UnfencedWriteException(
+                        "A handle of Jdbi refused: its connection is not the one that this fence guards, so what is written"
+                                + " with it would be written without the fence. A plugin has exchanged the handle or its"
+                                + " connection, or opened another handle first: let it wrap what it is given, and open"
+                                + " others later.",
+                        null);
+            }
             return Session.of(opening.raw(), handle, () -> {
                 guard.returning();
                 try {
@@ -118,7 +133,12 @@ public final class JdbiFence extends GuardFence<Handle> {
         @Override
         public Connection customizeConnection(Connection connection) {
             Opening opening = OPENING.get();
-            return opening == null ? connection : opening.guarded(connection);
+            if (opening == null) {
+                return connection;
+            }
+            // The first connection only: a plugin may open further handles on this thread before ours has come out.
+            OPENING.remove();
+            return opening.guarded(connection);
         }
     }
 }

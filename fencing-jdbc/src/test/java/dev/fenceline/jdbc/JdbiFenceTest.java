@@ -14,6 +14,7 @@ import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -137,6 +138,71 @@ class JdbiFenceTest {
         assertThat(database.balance(1)).isEqualTo(90);
         assertThat(connections).hasValue(2);
         assertThat(handles).hasValue(2);
+    }
+
+    /** Opens a handle of its own while another is opened, once. */
+    private abstract class OpeningPlugin implements JdbiPlugin {
+
+        private boolean inside;
+
+        Optional<Handle> another() {
+            if (inside) {
+                return Optional.empty();
+            }
+            inside = true;
+            try {
+                return Optional.of(jdbi.open());
+            } finally {
+                inside = false;
+            }
+        }
+    }
+
+    @Test
+    void aHandleThatAPluginOpensMeanwhileTakesNoGuardAway() {
+        AtomicInteger audits = new AtomicInteger();
+        jdbi.installPlugin(new OpeningPlugin() {
+            @Override
+            public Handle customizeHandle(Handle handle) {
+                another().ifPresent(audit -> {
+                    try (audit) {
+                        audit.execute("SELECT 1");
+                        audits.incrementAndGet();
+                    }
+                });
+                return handle;
+            }
+        });
+        var own = new IllegalStateException("of the user");
+        Claim<Handle> claim = fence.claim(older);
+
+        assertThatThrownBy(() -> claim.useTransaction(handle -> {
+                    handle.execute(WRITE, 0);
+                    throw own;
+                }))
+                .isSameAs(own);
+        assertThat(database.balance(1)).as("rolled back").isEqualTo(100);
+        claim.useTransaction(handle -> handle.execute(WRITE, 90));
+        assertThat(database.balance(1)).isEqualTo(90);
+        assertThat(audits).hasValue(3);
+    }
+
+    @Test
+    void aHandleThatIsNotTheGuardedOneIsRefused() {
+        Claim<Handle> claim = fence.claim(older);
+        jdbi.installPlugin(new OpeningPlugin() {
+            @Override
+            public Handle customizeHandle(Handle handle) {
+                return another().orElse(handle);
+            }
+        });
+
+        assertThatThrownBy(() -> claim.useTransaction(handle -> handle.execute(WRITE, 0)))
+                .isInstanceOf(UnfencedWriteException.class)
+                .hasMessageStartingWith(
+                        "A handle of Jdbi refused: its connection is not the one that this fence guards, so what is"
+                                + " written with it would be written without the fence.");
+        assertThat(database.balance(1)).isEqualTo(100);
     }
 
     @Test

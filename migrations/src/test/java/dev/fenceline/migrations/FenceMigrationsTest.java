@@ -158,7 +158,8 @@ class FenceMigrationsTest {
             assertThatThrownBy(() -> Database.run(app, sql)).hasMessageContaining("permission denied for table");
         }
         for (String sql : List.of(
-                "SELECT fenceline.shorten_timeout_v1('lock_timeout', 1)", "SELECT fenceline.require_primary_v1('x')")) {
+                "SELECT fenceline.shorten_timeout_v1('lock_timeout', 1)", "SELECT fenceline.require_primary_v1('x')",
+                "SELECT fenceline.prune_operations_v1(1)")) {
             assertThatThrownBy(() -> Database.run(app, sql)).hasMessageContaining("permission denied for function");
         }
     }
