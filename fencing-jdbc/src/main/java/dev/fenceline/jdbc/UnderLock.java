@@ -24,6 +24,8 @@ import java.util.Optional;
  */
 public final class UnderLock<C> {
 
+    private static final Duration LONGEST_WAIT = Duration.ofDays(366);
+
     private final GuardFence<C> fence;
     private final FencedLock lock;
     private final Optional<Duration> maxWait;
@@ -37,14 +39,18 @@ public final class UnderLock<C> {
     /**
      * Limits the wait for the lock. Without it, the options of the locks do.
      *
-     * @param limit zero or more; zero tries once
+     * @param limit from zero, which tries once, to 366 days
      * @return a copy with this limit
-     * @throws IllegalArgumentException when the limit is negative
+     * @throws IllegalArgumentException when the limit is out of range
      */
     public UnderLock<C> waitAtMost(Duration limit) {
         if (limit.isNegative()) {
             throw new IllegalArgumentException(
                     "waitAtMost of " + limit.toMillis() + " ms is negative; zero tries once without waiting.");
+        }
+        if (limit.compareTo(LONGEST_WAIT) > 0) {
+            throw new IllegalArgumentException(
+                    "waitAtMost of " + limit.toDays() + " days is longer than " + LONGEST_WAIT.toDays() + " days.");
         }
         return new UnderLock<>(fence, lock, Optional.of(limit));
     }
@@ -65,8 +71,15 @@ public final class UnderLock<C> {
      *     token
      */
     public <T, X extends Exception> T call(Work<C, T, X> work) throws X, InterruptedException {
-        try (FencedLease lease = acquire()) {
-            return claim(lease).inTransaction(work);
+        FencedLease lease = acquire();
+        try (lease) {
+            return fence.claim(lease).inTransaction(work);
+        } catch (StaleTokenException refused) {
+            // Released by now. Work may have met another fence too, whose mark means nothing to this lock.
+            if (refused.presented().equals(lease.token())) {
+                raiseFloor(refused);
+            }
+            throw refused;
         }
     }
 
@@ -79,26 +92,21 @@ public final class UnderLock<C> {
      * @throws InterruptedException when interrupted while waiting for the lock
      */
     public <X extends Exception> void run(Action<C, X> action) throws X, InterruptedException {
-        try (FencedLease lease = acquire()) {
-            claim(lease).useTransaction(action);
-        }
+        this.<Boolean, X>call(context -> {
+            action.with(context);
+            return true;
+        });
     }
 
     private FencedLease acquire() throws InterruptedException {
         return maxWait.isPresent() ? lock.acquireWithin(maxWait.get()) : lock.acquire();
     }
 
-    private Claim<C> claim(FencedLease lease) {
+    private void raiseFloor(StaleTokenException refused) {
         try {
-            return fence.claim(lease);
-        } catch (StaleTokenException refused) {
-            lease.close();
-            try {
-                lock.raiseFloor(refused.newest());
-            } catch (FencelineException e) {
-                refused.addSuppressed(e);
-            }
-            throw refused;
+            lock.raiseFloor(refused.newest());
+        } catch (FencelineException e) {
+            refused.addSuppressed(e);
         }
     }
 }

@@ -20,6 +20,7 @@ import dev.fenceline.testkit.Servers;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -98,6 +99,9 @@ class UnderLockTest {
         assertThatThrownBy(() -> fence.under(lock).waitAtMost(Duration.ofMillis(-1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("waitAtMost of -1 ms is negative; zero tries once without waiting.");
+        assertThatThrownBy(() -> fence.under(lock).waitAtMost(Duration.ofDays(366_000)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("waitAtMost of 366000 days is longer than 366 days.");
     }
 
     @Test
@@ -129,6 +133,26 @@ class UnderLockTest {
         fence.under(lock).run(c -> TestDatabase.write(c, 1, 90));
         assertThat(database.balance(1)).isEqualTo(90);
         assertThat(database.mark(ahead).value()).isGreaterThan(ahead.value());
+    }
+
+    @Test
+    void aTransactionThatFindsItselfStaleRaisesTheFloorToo() throws Exception {
+        AtomicReference<FencingToken> ahead = new AtomicReference<>();
+        // The claim takes the first connection; before the transaction's, somebody claims far ahead.
+        var source = new HookedSource(database.source(), number -> {
+            if (number == 2) {
+                fence.claim(ahead.get());
+            }
+        });
+        FencingToken last = Grants.next(lock.name());
+        ahead.set(new FencingToken(lock.name(), last.value() + 3_600_000_000L, UUID.randomUUID()));
+
+        assertThatThrownBy(() -> PostgresFence.on(source).under(lock).run(c -> TestDatabase.write(c, 1, 0)))
+                .isInstanceOf(StaleTokenException.class)
+                .hasMessageStartingWith("Transaction on PostgreSQL guard '" + lock.name() + "' refused: token ");
+
+        fence.under(lock).run(c -> TestDatabase.write(c, 1, 90));
+        assertThat(database.balance(1)).isEqualTo(90);
     }
 
     @Test
