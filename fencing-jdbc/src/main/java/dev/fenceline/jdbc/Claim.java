@@ -63,6 +63,7 @@ public final class Claim<C> {
      * @param <X> what the work may throw
      * @return what the work returned
      * @throws X as the work did
+     * @throws IllegalStateException when this thread is inside another transaction of the same claim; nothing was sent
      * @throws StaleTokenException when a newer holder has claimed; nothing happened
      * @throws dev.fenceline.RetryableConflictException when the transaction lost a race; nothing happened
      * @throws dev.fenceline.TransactionRolledBackException when a statement failed and the work went on, or a constraint refused
@@ -75,7 +76,12 @@ public final class Claim<C> {
      *     it; or when the connection was lost, the work may have committed by itself, and the database does not answer
      */
     public <T, X extends Exception> T inTransaction(Work<C, T, X> work) throws X {
-        return new FencedUnit<>(source, settings, this).run(work);
+        OpenTransactions.begin(source, token);
+        try {
+            return new FencedUnit<>(source, settings, this).run(work);
+        } finally {
+            OpenTransactions.end(source, token);
+        }
     }
 
     /**

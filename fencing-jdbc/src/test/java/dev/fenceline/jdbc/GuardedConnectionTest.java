@@ -330,6 +330,24 @@ class GuardedConnectionTest {
     }
 
     @Test
+    void aTransactionInsideAnotherOneOfItsClaimIsRefusedInsteadOfWaitingForItself() throws SQLException {
+        Claim<Connection> resumed = PostgresFence.on(database.source()).resume(claim.token());
+        for (Claim<Connection> inner : java.util.List.of(claim, resumed)) {
+            claim.useTransaction(c -> {
+                assertThatThrownBy(() -> inner.useTransaction(other -> TestDatabase.write(other, 1, 0)))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessage("Transaction on " + resource + " under token " + claim.token()
+                                + " refused: this thread is inside another transaction of the same claim, and would wait"
+                                + " for itself. Use the connection of that one, or begin after it has ended.");
+                TestDatabase.write(c, 1, 90);
+            });
+        }
+        Claim<Connection> another = PostgresFence.on(database.source()).claim(Grants.next(Grants.freshLock()));
+        claim.useTransaction(c -> another.useTransaction(other -> TestDatabase.write(other, 1, 80)));
+        assertThat(database.balance(1)).isEqualTo(80);
+    }
+
+    @Test
     void exceptionsOfTheUserComeOutAsTheyAre() {
         var checked = new java.io.IOException("checked");
         var unchecked = new IllegalArgumentException("unchecked");

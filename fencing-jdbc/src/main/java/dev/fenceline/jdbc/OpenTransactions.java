@@ -1,0 +1,40 @@
+package dev.fenceline.jdbc;
+
+import dev.fenceline.FencingToken;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * The fenced transactions that are open on this thread. A second one of the same claim would wait for the first, which waits for
+ * it to return; no database sees that deadlock.
+ */
+final class OpenTransactions {
+
+    private record Key(ConnectionSource<?> source, FencingToken token) {}
+
+    private static final ThreadLocal<Set<Key>> OPEN = ThreadLocal.withInitial(HashSet::new);
+
+    private OpenTransactions() {}
+
+    /**
+     * Adds one.
+     *
+     * @throws IllegalStateException when there is one already: a mistake of the program, and nothing to do with data
+     */
+    static void begin(ConnectionSource<?> source, FencingToken token) {
+        if (!OPEN.get().add(new Key(source, token))) {
+            throw new IllegalStateException(
+                    "Transaction on " + Refusals.resource(token.lock()) + " under token " + token
+                            + " refused: this thread is inside another transaction of the same claim, and would wait for itself."
+                            + " Use the connection of that one, or begin after it has ended.");
+        }
+    }
+
+    static void end(ConnectionSource<?> source, FencingToken token) {
+        Set<Key> open = OPEN.get();
+        open.remove(new Key(source, token));
+        if (open.isEmpty()) {
+            OPEN.remove();
+        }
+    }
+}
