@@ -126,8 +126,7 @@ final class ClaimStep<C> {
     private FencelineException refused(SQLException e, Connection connection, Duration timeout) {
         if (SqlFailure.isTimeout(e) || SqlFailure.isRetryable(e)) {
             return new RetryableConflictException(
-                    "Claim of token " + token + " on " + resource + " was blocked for longer than " + timeout.toMillis()
-                            + " ms, by " + blocker(connection)
+                    "Claim of token " + token + " on " + resource + " " + conflict(e, connection, timeout)
                             + ". Nothing happened. While the lease runs, claim again with the same token.",
                     e);
         }
@@ -138,6 +137,15 @@ final class ClaimStep<C> {
             return TokenRejectedException.farFuture(resource, token, ahead, FUTURE_BOUND);
         }
         return Refusals.refused("Claim", resource, e, connection);
+    }
+
+    private String conflict(SQLException e, Connection connection, Duration timeout) {
+        if (SqlFailure.has(e, SqlFailure.LOCK_TIMEOUT)) {
+            return "was blocked for longer than " + timeout.toMillis() + " ms, by " + blocker(connection);
+        }
+        return SqlFailure.isTimeout(e)
+                ? "was cancelled before its own timeout of " + timeout.toMillis() + " ms: " + SqlFailure.text(e)
+                : "lost " + (MAX_CONFLICTS + 1) + " races in a row: " + SqlFailure.text(e);
     }
 
     private void judge(GuardSql.Claimed claimed) {

@@ -338,7 +338,7 @@ final class FencedUnit<C> {
                 return Resuming.refusal(claim, "Transaction", mark, e);
             }
             String why = "it could not enter: " + SqlFailure.text(e);
-            if (SqlFailure.isTimeout(e)) {
+            if (SqlFailure.has(e, SqlFailure.LOCK_TIMEOUT)) {
                 why += ", blocked by "
                         + GuardSql.blocker(connection, token.lock()).orElse("a transaction that has ended meanwhile");
             }

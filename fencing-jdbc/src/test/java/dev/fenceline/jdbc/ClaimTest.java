@@ -14,6 +14,7 @@ import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TokenRejectedException;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -252,5 +253,32 @@ class ClaimTest {
         assertThatThrownBy(() -> fence.transactionTimeout(Duration.ofDays(36500)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("transactionTimeout of ");
+    }
+
+    @Test
+    void aClaimThatWasNotBlockedIsNotSaidToHaveBeen() {
+        var lock = Grants.freshLock();
+        FencingToken token = Grants.next(lock);
+        var hurried = database.sourceNamed("hurried");
+        hurried.setOptions("-c statement_timeout=100");
+        PostgresFence.on(database.source()).claim(token);
+        try (Connection holder = database.source().getConnection()) {
+            holder.setAutoCommit(false);
+            GuardSql.enter(holder, token, Duration.ofSeconds(10), Duration.ofSeconds(10));
+            assertThatThrownBy(() -> PostgresFence.on(hurried).claim(token))
+                    .isInstanceOf(RetryableConflictException.class)
+                    .hasMessageContaining(
+                            " was cancelled before its own timeout of 10000 ms: ERROR: canceling statement"
+                                    + " due to statement timeout (SQLSTATE 57014). Nothing happened.");
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        TestDatabase racing = TestDatabase.create();
+        racing.execute("CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS"
+                + " 'BEGIN RAISE EXCEPTION USING ERRCODE = ''40001'', MESSAGE = ''lost''; END';"
+                + " CREATE TRIGGER lose BEFORE INSERT ON fenceline.guard FOR EACH ROW EXECUTE FUNCTION lose()");
+        assertThatThrownBy(() -> PostgresFence.on(racing.source()).claim(token))
+                .isInstanceOf(RetryableConflictException.class)
+                .hasMessageContaining(" lost 21 races in a row: ERROR: lost (SQLSTATE 40001). Nothing happened.");
     }
 }

@@ -117,11 +117,28 @@ public final class FenceMigrations {
         }
     }
 
-    private static FencelineException failure(String step, String remedy, Exception cause, SQLException said) {
+    static FencelineException failure(String step, String remedy, Exception cause, SQLException said) {
         String state = Objects.requireNonNullElse(said.getSQLState(), "");
         String message = step + " failed";
         // Of connections: 08 could not be made or broke, 57P lost to a shutdown, 53 out of resources.
-        if (state.isEmpty() || state.startsWith("08") || state.startsWith("57P") || state.startsWith("53")) {
+        if (state.isEmpty()) {
+            // Not from the server, which always gives a state: a pool that is exhausted, or a driver's own complaint.
+            return new BackendUnavailableException(
+                    message + ": the data source gave no usable connection (" + firstLine(said)
+                            + "). Check its settings and the size of its pool, which is to be two at least, and try again;"
+                            + " what was installed so far stays.",
+                    cause);
+        }
+        if (state.equals("55P03") || state.equals("57014")) {
+            return new BackendUnavailableException(
+                    message
+                            + ": it had to wait for another session for longer than lock_timeout or statement_timeout allows ("
+                            + firstLine(said)
+                            + "). Try again when the other session has ended, or raise that timeout for"
+                            + " the role that installs; what was installed so far stays.",
+                    cause);
+        }
+        if (state.startsWith("08") || state.startsWith("57P") || state.startsWith("53")) {
             return new BackendUnavailableException(
                     message + ": the database cannot be reached (" + firstLine(said)
                             + "). Check its address and try again; what was installed so far stays.",

@@ -19,6 +19,7 @@ import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -158,7 +159,8 @@ class FenceMigrationsTest {
             assertThatThrownBy(() -> Database.run(app, sql)).hasMessageContaining("permission denied for table");
         }
         for (String sql : List.of(
-                "SELECT fenceline.shorten_timeout_v1('lock_timeout', 1)", "SELECT fenceline.require_primary_v1('x')",
+                "SELECT fenceline.shorten_timeout_v1('lock_timeout', 1)",
+                "SELECT fenceline.require_primary_v1('x')",
                 "SELECT fenceline.prune_operations_v1(1)")) {
             assertThatThrownBy(() -> Database.run(app, sql)).hasMessageContaining("permission denied for function");
         }
@@ -183,5 +185,24 @@ class FenceMigrationsTest {
         assertThatThrownBy(() -> FenceMigrations.on(database.source()).grantTo("postgres"))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessageContaining("schema \"fenceline\" does not exist (SQLSTATE 3F000). To do: install first");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "55P03 | had to wait for another session for longer than lock_timeout or statement_timeout allows (said)",
+                "57014 | had to wait for another session for longer than lock_timeout or statement_timeout allows (said)",
+                "08001 | the database cannot be reached (said)",
+                " | the data source gave no usable connection (said)",
+            })
+    void aFailureThatPassesSaysWhatItWaitedFor(String state, String text) {
+        SQLException said = new SQLException("said", state);
+
+        assertThat(FenceMigrations.failure("Installing the fence schema", "nothing", said, said))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageStartingWith("Installing the fence schema failed: ")
+                .hasMessageContaining(text)
+                .hasCause(said);
     }
 }
