@@ -167,8 +167,6 @@ final class FencedUnit<C> {
         guard.failure().ifPresent(failure -> {
             throw rollBack(session, entered, failure).orElseGet(() -> swallowed(session, entered, failure));
         });
-        // Another transaction of this claim may have been refused meanwhile, perhaps by this very work, which went on.
-        claim.refuseIfOvertaken();
         UUID operation = UUID.randomUUID();
         try {
             limitNetwork(session);

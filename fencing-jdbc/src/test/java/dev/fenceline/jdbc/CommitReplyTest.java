@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The answer to COMMIT is lost: what happened is told rightly, and stays so. */
 @Tag("server")
@@ -293,5 +294,43 @@ class CommitReplyTest {
     private CommitResolver<Connection> resolver(DataSource source, UUID operation, GuardSql.Entered entered) {
         return new CommitResolver<>(
                 PostgresFence.on(source).source(), older, operation, entered.at(), Duration.ofSeconds(5));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"repeatable read", "serializable"})
+    void aResolverThatWaitsForTheTransactionFindsItUnderEveryDefaultIsolation(String isolation) throws Exception {
+        UUID operation = UUID.randomUUID();
+        PostgresFence.on(database.source()).claim(older);
+        var strict = database.sourceNamed("resolver");
+        strict.setOptions("-c default_transaction_isolation=" + isolation.replace(" ", "\\ "));
+        try (Connection connection = database.source().getConnection()) {
+            connection.setAutoCommit(false);
+            GuardSql.Entered entered = GuardSql.enter(connection, older, LIMIT, LIMIT);
+            TestDatabase.write(connection, 1, 110);
+            GuardSql.leave(connection, operation, entered);
+            Future<Resolution> verdict =
+                    threads.submit(() -> resolver(strict, operation, entered).resolve());
+            database.awaitLockWait("resolver");
+            connection.commit();
+
+            assertThat(verdict.get(20, TimeUnit.SECONDS)).isEqualTo(Resolution.APPLIED);
+        }
+        assertThat(database.balance(1)).isEqualTo(110);
+    }
+
+    @Test
+    void aMarkIsReadAtReadCommittedUnderEveryDefaultIsolation() throws SQLException {
+        TestDatabase strict = TestDatabase.create();
+        PostgresFence.on(strict.source()).claim(older);
+        // A mark read at a stricter level could be as old as a snapshot, or fail with 40001.
+        strict.execute("CREATE OR REPLACE FUNCTION fenceline.mark_v1(p_lock text)"
+                + " RETURNS TABLE (newest_token bigint, newest_holder uuid) LANGUAGE sql AS"
+                + " 'SELECT token, holder FROM fenceline.guard WHERE lock = p_lock"
+                + " AND current_setting(''transaction_isolation'') = ''read committed''" + "'");
+        var source = strict.sourceNamed("strict");
+        source.setOptions("-c default_transaction_isolation=serializable");
+        try (Connection connection = source.getConnection()) {
+            assertThat(GuardSql.mark(connection, older.lock()).newest()).contains(older);
+        }
     }
 }

@@ -298,4 +298,25 @@ class ConnectionLossTest {
             assertThat(reply.fired()).isTrue();
         }
     }
+
+    @Test
+    void aClaimIsNotRepeatedOnceItsLeaseIsOver() {
+        try (FaultProxy proxy =
+                FaultProxy.to(database.server().host(), database.server().port())) {
+            FencedLease lease = Grants.lease(older.lock());
+            var source = new HookedSource(database.sourceAt(proxy.host(), proxy.port()), number -> {});
+            var reply = proxy.onRequest("claim_v1").holdReply();
+            Thread thief = new Thread(() -> {
+                reply.awaitFired(Duration.ofSeconds(20));
+                lease.close();
+                proxy.cutAll(Cut.RST);
+            });
+            thief.start();
+
+            assertThatThrownBy(() -> PostgresFence.on(source).claim(lease))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("No answer came, so the mark may have been raised");
+            assertThat(source.opened()).as("no second claim was sent").isEqualTo(1);
+        }
+    }
 }
