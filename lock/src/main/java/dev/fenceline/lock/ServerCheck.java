@@ -75,16 +75,16 @@ final class ServerCheck {
     /** Looks at what the probe returned. */
     void judge(List<String> reply) {
         String info = reply.get(0) + "\n" + reply.get(1) + "\n" + reply.get(2);
-        refuseMissingGrants(reply.subList(3, reply.size()));
-        String mode = told(info, "redis_mode", "INFO server");
-        if (!mode.equals("standalone")) {
-            throw otherMode(mode, null);
-        }
         if (info.contains("role:slave")) {
             throw new BackendMisconfiguredException(
                     server + " is a replica (role:slave): what is locked there is not locked at its master."
                             + " Connect to the master.",
                     null);
+        }
+        refuseMissingGrants(reply.subList(3, reply.size()));
+        String mode = told(info, "redis_mode", "INFO server");
+        if (!mode.equals("standalone")) {
+            throw otherMode(mode, null);
         }
         String version = told(info, "redis_version", "INFO server");
         Matcher parts = VERSION.matcher(version);
