@@ -255,7 +255,7 @@ class TokenRuleTest {
     /** The reply to a client that saw this bucket's incarnation at a time; the lock is free again afterwards. */
     private List<String> acquireKnowing(long checked) {
         LockKey lock = fenced(ACCOUNT);
-        String[] boot = redis.command("GET", keys.boot(lock)).split("\\|");
+        String[] boot = redis.command("GET", keys.boot(lock)).split("\\|", 4);
         String time = Long.toString(checked);
         List<String> reply = redis.command(
                         "EVAL",
