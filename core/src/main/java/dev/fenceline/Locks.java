@@ -32,8 +32,8 @@ public interface Locks extends AutoCloseable {
     EfficiencyLock efficiency(LockName name);
 
     /**
-     * Releases every lease that was not closed, lost ones included, wakes waiters with {@link BackendUnavailableException}, and disconnects. Also
-     * runs when the JVM ends in an orderly way (SIGTERM, {@code System.exit}). Idempotent.
+     * Releases every lease that was not closed, lost ones included, wakes waiters with {@link BackendUnavailableException},
+     * and disconnects. Also runs when the JVM ends in an orderly way (SIGTERM, {@code System.exit}). Idempotent.
      *
      * <p><b>Blocking:</b> one command timeout at most.
      */

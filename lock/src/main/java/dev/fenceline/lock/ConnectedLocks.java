@@ -25,8 +25,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks over one transport: what is waited for, what is held, the one thread that renews, and the one that tells. Knows nothing of Redis or
- * of Lettuce, and takes time and chance from outside, so that a simulation can drive it.
+ * The locks over one transport: what is waited for, what is held, the one thread that renews, and the one that tells. Knows
+ * nothing of Redis or of Lettuce, and takes time and chance from outside, so that a simulation can drive it.
  */
 final class ConnectedLocks implements Locks {
 

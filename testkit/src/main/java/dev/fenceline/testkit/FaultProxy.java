@@ -77,7 +77,7 @@ public final class FaultProxy implements AutoCloseable {
 
     private FaultProxy(InetSocketAddress server) {
         this.server = server;
-        this.port = listen(0);
+        this.port = listen(FreePorts.next());
     }
 
     /**

@@ -63,7 +63,7 @@ final class LocalPostgres implements PostgresProcess {
     private static LocalPostgres startIn(
             Path directory, PostgresSpec spec, Duration limit, Consumer<LocalPostgres> started) {
         for (int attempt = 1; ; attempt++) {
-            int port = LocalRedis.freePort();
+            int port = FreePorts.next();
             try {
                 EmbeddedPostgres server = launch(spec, directory, port, limit);
                 LocalPostgres postgres = new LocalPostgres(spec, directory, port, server, started);

@@ -1,8 +1,6 @@
 package dev.fenceline.testkit;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -38,7 +36,7 @@ final class LocalRedis implements RedisProcess {
         RedisExecutable executable = RedisExecutable.find(); // fails before anything needs clearing up
         for (int attempt = 1; ; attempt++) {
             Path directory = Workspace.newDirectory("redis");
-            int port = freePort();
+            int port = FreePorts.next();
             Workspace.write(directory.resolve("redis.conf"), configuration(spec, executable, directory, port));
             LocalRedis redis = new LocalRedis(spec, directory, port, launch(directory));
             try {
@@ -51,15 +49,6 @@ final class LocalRedis implements RedisProcess {
                     throw e;
                 }
             }
-        }
-    }
-
-    /** A port that was free a moment ago; whoever starts on it tries again when somebody was faster. */
-    static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new IllegalStateException("No free TCP port on " + HOST + ".", e);
         }
     }
 
