@@ -17,6 +17,9 @@ interface ConnectionSource<C> {
      */
     Session<C> open(TransactionGuard guard) throws SQLException;
 
+    /** Returns the user's object that the connections come from. */
+    Object origin();
+
     /** Returns the driver's exception if that, and not something of the user's own, is what escaped from the work. */
     Optional<SQLException> driverFailure(Throwable escaped);
 }

@@ -97,6 +97,11 @@ public final class JdbiFence extends GuardFence<Handle> {
         }
 
         @Override
+        public Object origin() {
+            return jdbi;
+        }
+
+        @Override
         public Optional<SQLException> driverFailure(Throwable escaped) {
             return escaped instanceof JdbiException && escaped.getCause() instanceof SQLException failure
                     ? Optional.of(failure)

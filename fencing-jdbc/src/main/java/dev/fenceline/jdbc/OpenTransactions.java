@@ -10,7 +10,19 @@ import java.util.Set;
  */
 final class OpenTransactions {
 
-    private record Key(ConnectionSource<?> source, FencingToken token) {}
+    /** Data sources are told apart by identity: how one compares itself is its own affair. */
+    private record Key(Object origin, FencingToken token) {
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Key key && key.origin == origin && key.token.equals(token);
+        }
+
+        @Override
+        public int hashCode() {
+            return token.hashCode();
+        }
+    }
 
     private static final ThreadLocal<Set<Key>> OPEN = ThreadLocal.withInitial(HashSet::new);
 
@@ -22,7 +34,7 @@ final class OpenTransactions {
      * @throws IllegalStateException when there is one already: a mistake of the program, and nothing to do with data
      */
     static void begin(ConnectionSource<?> source, FencingToken token) {
-        if (!OPEN.get().add(new Key(source, token))) {
+        if (!OPEN.get().add(new Key(source.origin(), token))) {
             throw new IllegalStateException(
                     "Transaction on " + Refusals.resource(token.lock()) + " under token " + token
                             + " refused: this thread is inside another transaction of the same claim, and would wait for itself."
@@ -32,7 +44,7 @@ final class OpenTransactions {
 
     static void end(ConnectionSource<?> source, FencingToken token) {
         Set<Key> open = OPEN.get();
-        open.remove(new Key(source, token));
+        open.remove(new Key(source.origin(), token));
         if (open.isEmpty()) {
             OPEN.remove();
         }

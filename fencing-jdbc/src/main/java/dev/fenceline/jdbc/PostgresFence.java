@@ -60,6 +60,11 @@ public final class PostgresFence extends GuardFence<Connection> {
         }
 
         @Override
+        public Object origin() {
+            return dataSource;
+        }
+
+        @Override
         public Optional<SQLException> driverFailure(Throwable escaped) {
             return escaped instanceof SQLException failure ? Optional.of(failure) : Optional.empty();
         }
