@@ -73,7 +73,7 @@ public final class FenceMigrations {
         try {
             Flyway.configure(FenceMigrations.class.getClassLoader())
                     .dataSource(dataSource)
-                    .locations("classpath:dev/fenceline/migrations")
+                    .locations("classpath:dev/fenceline/migrations/versioned")
                     .schemas(SCHEMA)
                     .defaultSchema(SCHEMA)
                     .createSchemas(false)
