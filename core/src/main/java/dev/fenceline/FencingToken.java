@@ -75,6 +75,9 @@ public record FencingToken(LockName lock, long value, UUID holder) {
      *     know
      */
     public static FencingToken parse(String encoded) {
+        if (encoded == null) {
+            throw new IllegalArgumentException("No encoded token: it is null. Is the header missing?");
+        }
         if (encoded.length() > MAX_ENCODED_LENGTH) {
             throw new IllegalArgumentException("An encoded token has " + encoded.length() + " characters; at most "
                     + MAX_ENCODED_LENGTH + " are allowed.");

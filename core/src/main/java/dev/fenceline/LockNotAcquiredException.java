@@ -29,6 +29,30 @@ public final class LockNotAcquiredException extends FencelineException {
         this.holder = holder;
     }
 
+    private LockNotAcquiredException(String message, LockName lock, HolderProcess holder) {
+        super(message, null);
+        this.lock = lock;
+        this.holder = holder;
+    }
+
+    /**
+     * Reports that this very process holds the lock, so that waiting longer in the thread that holds it would never end.
+     *
+     * @param lock the lock
+     * @param waited how long
+     * @param ourselves this process, and since when it holds the lock
+     * @return the exception to throw
+     */
+    public static LockNotAcquiredException heldByOurselves(LockName lock, Duration waited, HolderProcess ourselves) {
+        return new LockNotAcquiredException(
+                "Lock '" + lock + "' not acquired within " + Durations.text(waited) + ": held by this very process, "
+                        + ourselves
+                        + ". Locks are not reentrant: a thread that holds one and asks again waits for itself."
+                        + " Pass the lease on, or wait for the other thread.",
+                lock,
+                ourselves);
+    }
+
     /**
      * Returns the lock.
      *

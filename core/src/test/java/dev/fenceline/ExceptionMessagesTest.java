@@ -67,6 +67,14 @@ class ExceptionMessagesTest {
     }
 
     @Test
+    void notAcquiredFromOurselvesSaysThatLocksAreNotReentrant() {
+        HolderProcess process = new HolderProcess("billing", "node-7", 4711, Instant.parse("2026-11-29T10:00:00Z"));
+        assertThat(LockNotAcquiredException.heldByOurselves(ACCOUNT, Duration.ofSeconds(2), process))
+                .hasMessageContaining("held by this very process, billing (host node-7, pid 4711)")
+                .hasMessageContaining("Locks are not reentrant");
+    }
+
+    @Test
     void leaseLostSaysHowAndThatNothingWasSent() {
         LeaseLostException e =
                 new LeaseLostException(ACCOUNT, LeaseLostException.Reason.DEADLINE_PASSED, Duration.ofSeconds(11));

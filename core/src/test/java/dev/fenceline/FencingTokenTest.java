@@ -77,6 +77,13 @@ class FencingTokenTest {
     }
 
     @Test
+    void aMissingHeaderIsNamedAsSuch() {
+        assertThatThrownBy(() -> FencingToken.parse(null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("No encoded token: it is null. Is the header missing?");
+    }
+
+    @Test
     void aNewerVersionIsNamed() {
         assertThatThrownBy(() -> FencingToken.parse("v2.whatever"))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -174,6 +174,11 @@ final class ConnectedLocks implements Locks {
         boolean unused = laterNanos(() -> forget(lease), time.toNanos());
     }
 
+    /** Tells whether a lease of these locks holds one: whoever waits for it then may wait for itself. */
+    boolean holds(LockKey lock) {
+        return held.stream().anyMatch(lease -> lease.isFor(lock) && lease.isHeld());
+    }
+
     void forget(RedisLease lease) {
         held.remove(lease);
     }

@@ -100,6 +100,10 @@ class RedisLease implements Lease {
         return lease;
     }
 
+    boolean isFor(LockKey other) {
+        return lock.equals(other);
+    }
+
     @Override
     public LockName lock() {
         return lock.name();

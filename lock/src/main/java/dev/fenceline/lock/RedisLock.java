@@ -68,7 +68,10 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
         }
         Ended ended = acquire(maxWait);
         if (ended.lease() == null) {
-            throw new LockNotAcquiredException(name(), ended.waited(), ended.holder());
+            HolderProcess holder = ended.holder();
+            throw holder != null && locks.holds(lock)
+                    ? LockNotAcquiredException.heldByOurselves(name(), ended.waited(), holder)
+                    : new LockNotAcquiredException(name(), ended.waited(), holder);
         }
         return own(ended.lease());
     }

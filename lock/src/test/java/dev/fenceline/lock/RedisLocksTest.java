@@ -94,6 +94,17 @@ class RedisLocksTest {
     }
 
     @Test
+    void whoWaitsForItselfIsToldSo() throws InterruptedException {
+        try (FencedLease held = locks.fenced(ACCOUNT).acquire()) {
+            assertThat(held.isHeld()).isTrue();
+            assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(20)))
+                    .isInstanceOf(LockNotAcquiredException.class)
+                    .hasMessageContaining("held by this very process")
+                    .hasMessageContaining("Locks are not reentrant");
+        }
+    }
+
+    @Test
     void aWaiterGetsTheLockWhenItIsReleased() throws Exception {
         FencedLease first = locks.fenced(ACCOUNT).acquire();
         CountDownLatch started = new CountDownLatch(1);
