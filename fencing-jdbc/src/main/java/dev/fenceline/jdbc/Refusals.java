@@ -52,8 +52,20 @@ final class Refusals {
     static BackendUnavailableException lost(String step, String resource, String consequence, Throwable cause) {
         return new BackendUnavailableException(
                 step + " on " + resource + " failed, the connection was lost: " + SqlFailure.text(cause) + ". "
-                        + consequence,
+                        + consequence + timeoutRemedy(cause),
                 cause);
+    }
+
+    /** A timeout that we set ourselves strikes again when the same work is run again. */
+    private static String timeoutRemedy(Throwable cause) {
+        if (SqlFailure.has(cause, SqlFailure.IDLE_TIMEOUT)) {
+            return " The work left the connection idle for longer than was left of the lease when it began: do what is slow"
+                    + " outside of the transaction, or set a longer lease (LockOptions.lease).";
+        }
+        if (SqlFailure.has(cause, SqlFailure.TRANSACTION_TIMEOUT)) {
+            return " The transaction lasted longer than the fence allows: make it shorter, or set transactionTimeout.";
+        }
+        return "";
     }
 
     static RetryableConflictException conflict(String step, String resource, String why, Throwable cause) {

@@ -18,6 +18,8 @@ final class SqlFailure {
     static final String FAR_FUTURE = "FL004";
     static final String OTHER_TRANSACTION = "FL006";
     static final String LOCK_TIMEOUT = "55P03";
+    static final String IDLE_TIMEOUT = "25P03";
+    static final String TRANSACTION_TIMEOUT = "25P04";
 
     private static final String QUERY_CANCELED = "57014";
     private static final String READ_ONLY = "25006";
