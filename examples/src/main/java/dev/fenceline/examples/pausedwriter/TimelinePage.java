@@ -37,7 +37,11 @@ final class TimelinePage {
                 <p>Two processes book account movements. Both hold the same kind of Redis lock, and writer A is stopped
                 between its read and its write, for longer than its lease. Three runs, and only one of them keeps the books.</p>
                 <p class="fine">""");
-        page.append(Svg.escape(processes)).append("</p>\n").append(legend()).append("</header>\n");
+        page.append(Svg.escape(processes))
+                .append("</p>\n")
+                .append(results())
+                .append(legend())
+                .append("</header>\n");
         for (RunTrace run : runs) {
             page.append(section(run));
         }
@@ -56,9 +60,38 @@ final class TimelinePage {
         return page.toString();
     }
 
+    /** The verdict, before the charts that explain it. */
+    private String results() {
+        StringBuilder table = new StringBuilder("<table><tr>");
+        for (String title :
+                List.of("run", "bookings", "writes accepted", "refused", "lost updates", "balances wrong by")) {
+            table.append("<th>").append(title).append("</th>");
+        }
+        table.append("</tr>\n");
+        for (RunTrace run : runs) {
+            RunResult result = run.result();
+            table.append("<tr class=\"").append(style(result)).append("\">");
+            for (Object cell : List.of(
+                    result.mode().title(),
+                    result.bookings(),
+                    result.accepted(),
+                    result.refused(),
+                    result.lostUpdates(),
+                    Money.euros(result.errorCents()))) {
+                table.append("<td>").append(Svg.escape(cell.toString())).append("</td>");
+            }
+            table.append("</tr>\n");
+        }
+        return table.append("</table>\n").toString();
+    }
+
+    private static String style(RunResult result) {
+        return result.errorCents() != 0 || result.lostUpdates() != 0 ? "wrong" : "right";
+    }
+
     private static String section(RunTrace run) {
         RunResult result = run.result();
-        boolean wrong = result.errorCents() != 0 || result.lostUpdates() != 0;
+        String verdict = style(result);
         StringBuilder section = new StringBuilder("<section>\n<h2>")
                 .append(Svg.escape(run.mode().title()))
                 .append("</h2>\n<p>")
@@ -66,8 +99,9 @@ final class TimelinePage {
                 .append("</p>\n<ul class=\"figures\">");
         figure(section, "plain", result.accepted() + " accepted");
         figure(section, "plain", result.refused() + " refused");
-        figure(section, wrong ? "wrong" : "right", result.lostUpdates() + " lost updates");
-        figure(section, wrong ? "wrong" : "right", "balances wrong by " + Money.euros(result.errorCents()));
+        String updates = result.lostUpdates() == 1 ? " lost update" : " lost updates";
+        figure(section, verdict, result.lostUpdates() + updates);
+        figure(section, verdict, "balances wrong by " + Money.euros(result.errorCents()));
         section.append("</ul>\n<div class=\"chart\">")
                 .append(new OverviewChart(run).svg())
                 .append("</div>\n");
