@@ -1,76 +1,41 @@
 package dev.fenceline.jdbc;
 
-import dev.fenceline.FencingToken;
-import dev.fenceline.LockName;
-import dev.fenceline.testkit.FenceContract;
-import dev.fenceline.testkit.FenceDriver;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
 @Tag("server")
-class PostgresFenceContractTest extends FenceContract {
+class PostgresFenceContractTest extends GuardFenceContract<Connection> {
 
-    static TestDatabase database;
-
-    @BeforeAll
-    static void create() {
-        database = TestDatabase.create();
-        database.execute("CREATE TABLE thing (lock text PRIMARY KEY, value text NOT NULL)");
+    @Override
+    GuardFence<Connection> fence() {
+        return PostgresFence.on(database.source());
     }
 
     @Override
-    protected FenceDriver resource(LockName lock, String value) {
-        database.execute("INSERT INTO thing VALUES ('" + lock + "', '" + value + "')");
-        PostgresFence fence = PostgresFence.on(database.source());
-        return new FenceDriver() {
-            @Override
-            public Session claim(FencingToken token) {
-                return session(fence.claim(token));
+    String read(Claim<Connection> claim, String lock) {
+        return run(claim, connection -> {
+            try (PreparedStatement select = connection.prepareStatement("SELECT value FROM thing WHERE lock = ?")) {
+                select.setString(1, lock);
+                try (ResultSet row = select.executeQuery()) {
+                    row.next();
+                    return row.getString(1);
+                }
             }
-
-            @Override
-            public Session resume(FencingToken token) {
-                return session(fence.resume(token));
-            }
-
-            @Override
-            public String read() {
-                return database.text("SELECT value FROM thing WHERE lock = '" + lock + "'");
-            }
-        };
+        });
     }
 
-    private static FenceDriver.Session session(Claim<Connection> claim) {
-        String lock = claim.token().lock().toString();
-        return new FenceDriver.Session() {
-            @Override
-            public String read() {
-                return run(claim, c -> {
-                    try (PreparedStatement select = c.prepareStatement("SELECT value FROM thing WHERE lock = ?")) {
-                        select.setString(1, lock);
-                        try (ResultSet row = select.executeQuery()) {
-                            row.next();
-                            return row.getString(1);
-                        }
-                    }
-                });
+    @Override
+    void write(Claim<Connection> claim, String lock, String value) {
+        run(claim, connection -> {
+            try (PreparedStatement update = connection.prepareStatement("UPDATE thing SET value = ? WHERE lock = ?")) {
+                update.setString(1, value);
+                update.setString(2, lock);
+                return update.executeUpdate();
             }
-
-            @Override
-            public void write(String value) {
-                run(claim, c -> {
-                    try (PreparedStatement update = c.prepareStatement("UPDATE thing SET value = ? WHERE lock = ?")) {
-                        update.setString(1, value);
-                        update.setString(2, lock);
-                        return update.executeUpdate();
-                    }
-                });
-            }
-        };
+        });
     }
 
     private static <T> T run(Claim<Connection> claim, Work<Connection, T, SQLException> work) {
