@@ -19,31 +19,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("server")
-class ClaimTest {
-
-    static TestDatabase database;
+class ClaimTest extends TwoGrants {
 
     RecordedEvents events = new RecordedEvents();
     PostgresFence fence;
-    FencingToken older;
-    FencingToken newer;
-
-    @BeforeAll
-    static void create() {
-        database = TestDatabase.create();
-    }
 
     @BeforeEach
-    void grant() {
-        var lock = Grants.freshLock();
-        older = Grants.next(lock);
-        newer = Grants.next(lock);
+    void fence() {
         fence = PostgresFence.on(database.source()).listener(events);
         database.account(1, 100);
     }

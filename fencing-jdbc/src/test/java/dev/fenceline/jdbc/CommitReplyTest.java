@@ -7,7 +7,6 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
-import dev.fenceline.FencingToken;
 import dev.fenceline.Locks;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
@@ -27,7 +26,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,31 +35,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The answer to COMMIT is lost: what happened is told rightly, and stays so. */
 @Tag("server")
-class CommitReplyTest {
+class CommitReplyTest extends TwoGrants {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
-
-    static TestDatabase database;
 
     final ExecutorService threads = Executors.newCachedThreadPool();
     final RecordedEvents events = new RecordedEvents();
     FaultProxy proxy;
     DataSource throughProxy;
-    FencingToken older;
-    FencingToken newer;
-
-    @BeforeAll
-    static void create() {
-        database = TestDatabase.create();
-    }
 
     @BeforeEach
     void open() {
         proxy = FaultProxy.to(database.server().host(), database.server().port());
         throughProxy = database.sourceAt(proxy.host(), proxy.port());
-        var lock = Grants.freshLock();
-        older = Grants.next(lock);
-        newer = Grants.next(lock);
         database.account(1, 100);
     }
 

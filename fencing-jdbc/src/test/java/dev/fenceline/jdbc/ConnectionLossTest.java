@@ -14,7 +14,6 @@ import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,25 +22,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The connection is lost before COMMIT was sent: certainly nothing happened, and the reason is found out. */
 @Tag("server")
-class ConnectionLossTest {
-
-    static TestDatabase database;
+class ConnectionLossTest extends TwoGrants {
 
     final RecordedEvents events = new RecordedEvents();
     PostgresFence fence;
-    FencingToken older;
-    FencingToken newer;
-
-    @BeforeAll
-    static void create() {
-        database = TestDatabase.create();
-    }
 
     @BeforeEach
-    void grant() {
-        var lock = Grants.freshLock();
-        older = Grants.next(lock);
-        newer = Grants.next(lock);
+    void fence() {
         fence = PostgresFence.on(database.source()).listener(events);
         database.account(1, 100);
     }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineListener;
-import dev.fenceline.FencingToken;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TransactionRolledBackException;
@@ -23,7 +22,6 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.spi.JdbiPlugin;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,27 +29,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @Tag("server")
-class JdbiFenceTest {
+class JdbiFenceTest extends TwoGrants {
 
     private static final String WRITE = "UPDATE account SET balance = ? WHERE id = 1";
 
-    static TestDatabase database;
-
     Jdbi jdbi;
     JdbiFence fence;
-    FencingToken older;
-    FencingToken newer;
-
-    @BeforeAll
-    static void create() {
-        database = TestDatabase.create();
-    }
 
     @BeforeEach
-    void grant() {
-        var lock = Grants.freshLock();
-        older = Grants.next(lock);
-        newer = Grants.next(lock);
+    void fence() {
         jdbi = Jdbi.create(database.source());
         fence = JdbiFence.on(jdbi).listener(FencelineListener.none());
         database.account(1, 100);

@@ -3,7 +3,6 @@ package dev.fenceline.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.fenceline.FencingToken;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import java.sql.Connection;
@@ -26,26 +25,17 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /** No update is lost, and each naive variant beside it loses one. */
 @Tag("server")
-class LostUpdateTest {
-
-    static TestDatabase database;
+class LostUpdateTest extends TwoGrants {
 
     final ExecutorService threads = Executors.newCachedThreadPool();
-    FencingToken older;
-    FencingToken newer;
 
     @BeforeAll
-    static void create() {
-        database = TestDatabase.create();
+    static void createStamped() {
         database.execute("CREATE TABLE stamped (id int PRIMARY KEY, balance bigint, token bigint NOT NULL)");
     }
 
     @BeforeEach
     void accounts() {
-        var lock = Grants.freshLock();
-        older = Grants.next(lock);
-        newer = Grants.next(lock);
-        database.account(1, 100);
         database.account(2, 100);
         database.execute(
                 "INSERT INTO stamped VALUES (1, 100, 0) ON CONFLICT (id) DO UPDATE SET balance = 100, token = 0");

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.fenceline.BackendUnavailableException;
-import dev.fenceline.FencingToken;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.testkit.FaultProxy;
@@ -15,8 +14,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,25 +22,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /** A pool of one connection is enough for every path, and gets it back as it was. */
 @Tag("server")
-class PoolTest {
-
-    static TestDatabase database;
-
-    FencingToken older;
-    FencingToken newer;
-
-    @BeforeAll
-    static void create() {
-        database = TestDatabase.create();
-    }
-
-    @BeforeEach
-    void grant() {
-        var lock = Grants.freshLock();
-        older = Grants.next(lock);
-        newer = Grants.next(lock);
-        database.account(1, 100);
-    }
+class PoolTest extends TwoGrants {
 
     private static HikariDataSource poolOfOne(FaultProxy proxy, boolean autoCommit) {
         HikariConfig config = new HikariConfig();
