@@ -2,7 +2,6 @@ package dev.fenceline.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -14,8 +13,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -73,6 +70,7 @@ public final class FaultProxy implements AutoCloseable {
     private final List<Fault> faults = new CopyOnWriteArrayList<>();
     private final Gate line = new Gate();
     private @Nullable ServerSocket listener;
+    private @Nullable Thread accepting;
     private boolean closed;
 
     private FaultProxy(InetSocketAddress server) {
@@ -222,7 +220,7 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /** Stops listening, so that connecting fails at once, and resets all open connections. */
-    public synchronized void refuse() {
+    public void refuse() {
         stopListening();
         cutAll(Cut.RST);
     }
@@ -248,9 +246,11 @@ public final class FaultProxy implements AutoCloseable {
 
     /** Stops listening and resets all connections. Idempotent. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        heal();
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            heal();
+        }
         stopListening();
         cutAll(Cut.RST);
     }
@@ -259,39 +259,35 @@ public final class FaultProxy implements AutoCloseable {
         try {
             ServerSocket socket = new ServerSocket();
             socket.setReuseAddress(true);
-            bind(socket, new InetSocketAddress(InetAddress.getLoopbackAddress(), wanted));
+            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), wanted));
             listener = socket;
-            start("accept", () -> accept(socket));
+            accepting = start("accept", () -> accept(socket));
             return socket.getLocalPort();
         } catch (IOException e) {
             throw new UncheckedIOException("The fault proxy cannot listen on port " + wanted + ".", e);
         }
     }
 
-    /** The port stays taken until the thread that accepts there has noticed that its socket was closed. */
-    private static void bind(ServerSocket socket, InetSocketAddress address) throws IOException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
-        while (true) {
+    /**
+     * Returns when nobody can connect any more. The port listens on until the thread that accepts there has left its socket,
+     * and that thread may be waiting for our monitor, so its end is awaited outside of it.
+     */
+    private void stopListening() {
+        Thread last;
+        synchronized (this) {
+            last = accepting;
             try {
-                socket.bind(address);
-                return;
-            } catch (BindException e) {
-                if (System.nanoTime() - end > 0) {
-                    throw e;
+                if (listener != null) {
+                    listener.close();
+                    listener = null;
                 }
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            } catch (IOException e) {
+                throw new UncheckedIOException("The fault proxy cannot stop listening on port " + port + ".", e);
             }
         }
-    }
-
-    private void stopListening() {
-        try {
-            if (listener != null) {
-                listener.close();
-                listener = null;
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("The fault proxy cannot stop listening on port " + port + ".", e);
+        if (last != null) {
+            Polling.until(
+                    "the fault proxy stops listening on port " + port, Duration.ofSeconds(10), () -> !last.isAlive());
         }
     }
 
@@ -318,10 +314,11 @@ public final class FaultProxy implements AutoCloseable {
         return true;
     }
 
-    void start(String purpose, Runnable work) {
+    Thread start(String purpose, Runnable work) {
         Thread thread = new Thread(work, "fault-proxy-" + port + "-" + purpose);
         thread.setDaemon(true);
         thread.start();
+        return thread;
     }
 
     /** Returns the fault that waits for this request, which is no other request's from now on. */

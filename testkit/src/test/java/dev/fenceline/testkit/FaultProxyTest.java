@@ -231,6 +231,10 @@ class FaultProxyTest {
                         .as("round %s", round)
                         .isThrownBy(() -> client.ask("GET n"));
             }
+            // Nor is one made afterwards: the port is closed when refuse() returns.
+            assertThatExceptionOfType(ConnectException.class)
+                    .as("round %s", round)
+                    .isThrownBy(Client::new);
             proxy.heal();
         }
     }
