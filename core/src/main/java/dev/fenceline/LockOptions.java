@@ -22,6 +22,14 @@ import java.util.regex.Pattern;
  * @param masterClockSkew how far the clocks of a master and the replica that replaces it may differ (K); 250 ms unless set. A
  *     server that just started, or just became master, grants nothing for this time. All clients of one {@code keyPrefix} must
  *     use the same value
+ * @param restartDelay for so long after the lock server started, was promoted or lost its data, nothing is granted there; zero
+ *     unless set. With the longest lease in use, a grant that the server forgot has ended before the next one begins. It
+ *     protects leases, not tokens, which rise without it. All clients of one {@code keyPrefix} must use the same value
+ * @param replicas how many replicas must have acknowledged a grant before it counts; 0 unless set. Each grant then takes one more
+ *     round trip, and is taken back where fewer acknowledge within half a {@code commandTimeout}. It makes it less likely that a
+ *     failover loses a grant, and rules it out only if every replica that may be promoted is among them
+ * @param incarnationCheck whether each grant asks the lock server which incarnation it is; {@link IncarnationCheck#CACHED} unless
+ *     set
  * @param keyPrefix separates environments on one server; {@code fenceline} unless set
  * @param application who holds the lock, for the messages of those who wait; the main class unless set
  * @param listener hears of everything that happens; logs unless set
@@ -34,15 +42,30 @@ public record LockOptions(
         Duration commandTimeout,
         Duration clockStepTolerance,
         Duration masterClockSkew,
+        Duration restartDelay,
+        int replicas,
+        IncarnationCheck incarnationCheck,
         String keyPrefix,
         String application,
         FencelineListener listener) {
+
+    /** How this client knows that the lock server is still the one that it looked at. */
+    public enum IncarnationCheck {
+        /** It looks once a second and relies on it in between: a connection leads to one server process for all its life. */
+        CACHED,
+        /**
+         * Every grant looks, for a few microseconds more of the server's time. Needed where something between client and server
+         * spreads the commands of one connection over several servers, one after the other.
+         */
+        EVERY_GRANT
+    }
 
     private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);
     private static final Duration MIN_LEASE = Duration.ofMillis(100);
     private static final Duration MAX_LEASE = Duration.ofDays(1);
     private static final Duration LONGEST = Duration.ofDays(366);
     private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+    private static final int MAX_REPLICAS = 100;
     private static final int MAX_APPLICATION_LENGTH = 100;
 
     /**
@@ -58,6 +81,11 @@ public record LockOptions(
         requireBetween("commandTimeout", commandTimeout, Duration.ofMillis(10), Duration.ofMinutes(1));
         requireBetween("clockStepTolerance", clockStepTolerance, Duration.ZERO, Duration.ofHours(24));
         requireBetween("masterClockSkew", masterClockSkew, Duration.ZERO, Duration.ofMinutes(1));
+        requireBetween("restartDelay", restartDelay, Duration.ZERO, MAX_LEASE);
+        if (replicas < 0 || replicas > MAX_REPLICAS) {
+            throw new IllegalArgumentException(
+                    "replicas of " + replicas + " is not between 0 and " + MAX_REPLICAS + ".");
+        }
         if (!PREFIX.matcher(keyPrefix).matches()) {
             throw new IllegalArgumentException(
                     "keyPrefix '" + keyPrefix
@@ -106,6 +134,9 @@ public record LockOptions(
         private Duration commandTimeout = Duration.ofSeconds(1);
         private Duration clockStepTolerance = Duration.ofSeconds(10);
         private Duration masterClockSkew = Duration.ofMillis(250);
+        private Duration restartDelay = Duration.ZERO;
+        private int replicas;
+        private IncarnationCheck incarnationCheck = IncarnationCheck.CACHED;
         private String keyPrefix = "fenceline";
         private String application = mainClass();
         private FencelineListener listener = new LoggingListener();
@@ -190,6 +221,39 @@ public record LockOptions(
         }
 
         /**
+         * Sets {@link LockOptions#restartDelay()}.
+         *
+         * @param value zero to 1 day; the longest lease in use, or zero
+         * @return this builder
+         */
+        public Builder restartDelay(Duration value) {
+            this.restartDelay = value;
+            return this;
+        }
+
+        /**
+         * Sets {@link LockOptions#replicas()}.
+         *
+         * @param value 0 to 100; as many must be connected when the locks are
+         * @return this builder
+         */
+        public Builder replicas(int value) {
+            this.replicas = value;
+            return this;
+        }
+
+        /**
+         * Sets {@link LockOptions#incarnationCheck()}.
+         *
+         * @param value how the lock server is recognised
+         * @return this builder
+         */
+        public Builder incarnationCheck(IncarnationCheck value) {
+            this.incarnationCheck = value;
+            return this;
+        }
+
+        /**
          * Sets {@link LockOptions#keyPrefix()}.
          *
          * @param value 1 to 64 letters, digits, dots, hyphens or underscores
@@ -240,6 +304,9 @@ public record LockOptions(
                     commandTimeout,
                     clockStepTolerance,
                     masterClockSkew,
+                    restartDelay,
+                    replicas,
+                    incarnationCheck,
                     keyPrefix,
                     application,
                     listener);

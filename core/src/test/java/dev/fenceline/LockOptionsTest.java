@@ -22,6 +22,9 @@ class LockOptionsTest {
         assertThat(options.commandTimeout()).isEqualTo(Duration.ofSeconds(1));
         assertThat(options.clockStepTolerance()).isEqualTo(Duration.ofSeconds(10));
         assertThat(options.masterClockSkew()).isEqualTo(Duration.ofMillis(250));
+        assertThat(options.restartDelay()).isZero();
+        assertThat(options.replicas()).isZero();
+        assertThat(options.incarnationCheck()).isEqualTo(LockOptions.IncarnationCheck.CACHED);
         assertThat(options.keyPrefix()).isEqualTo("fenceline");
         assertThat(options.application()).isNotBlank();
     }
@@ -48,6 +51,11 @@ class LockOptionsTest {
                 Arguments.of(
                         with().clockStepTolerance(Duration.ofDays(2)), "clockStepTolerance of 48 h is not between"),
                 Arguments.of(with().masterClockSkew(Duration.ofMillis(-1)), "masterClockSkew of -1 ms is not between"),
+                Arguments.of(with().restartDelay(Duration.ofMillis(-1)), "restartDelay of -1 ms is not between"),
+                Arguments.of(
+                        with().restartDelay(Duration.ofDays(2)), "restartDelay of 48 h is not between 0 µs and 24 h"),
+                Arguments.of(with().replicas(-1), "replicas of -1 is not between 0 and 100"),
+                Arguments.of(with().replicas(101), "replicas of 101 is not between 0 and 100"),
                 Arguments.of(with().keyPrefix("a{b}"), "keyPrefix 'a{b}' cannot be used"),
                 Arguments.of(with().keyPrefix(""), "keyPrefix '' cannot be used"),
                 Arguments.of(with().application(" "), "application must be 1 to 100 printable characters"),
