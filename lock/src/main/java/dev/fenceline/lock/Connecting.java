@@ -22,7 +22,9 @@ final class Connecting {
         LockClock clock = LockClock.system();
         ScheduledThreadPoolExecutor scheduler = scheduler();
         Notices notices = new Notices(options.listener());
-        LettuceTransport transport = new LettuceTransport(uri, options, clock, scheduler, notices);
+        Context context = Context.of(options, clock, scheduler, notices);
+        Network network = new Network();
+        LettuceTransport transport = new LettuceTransport(network, new OneServer(network, uri, context), context);
         try {
             await(transport, transport.connect());
         } catch (RuntimeException e) {

@@ -35,7 +35,17 @@ record KeySpace(String prefix) {
         return prefix + ":v1:{b0}:probe:" + unique;
     }
 
-    /** What an access list has to grant. */
+    /** Where the locks of one process listen. */
+    String channel(String unique) {
+        return prefix + ":v1:jvm:" + unique;
+    }
+
+    /** A channel that nobody listens on, to try permissions on. */
+    String probeChannel(String unique) {
+        return prefix + ":v1:probe:" + unique;
+    }
+
+    /** What an access list has to grant, of keys and of channels. */
     String pattern() {
         return prefix + ":v1:*";
     }

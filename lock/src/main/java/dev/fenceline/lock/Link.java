@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  * One TCP connection and what was learnt on it. Never reconnects: the next connection is another link, so that a command made
  * for one server process cannot reach its successor.
  */
-final class Link {
+final class Link implements Replaced.Connection {
 
     private static final Pattern FORBIDDEN = Pattern.compile(
             "^(NOPERM|NOAUTH|WRONGPASS)|ACL failure in script|The user executing the script can't", Pattern.MULTILINE);
@@ -45,8 +45,14 @@ final class Link {
         this.lastAnswer = clock.nanoTime();
     }
 
-    StatefulRedisConnection<String, String> connection() {
+    @Override
+    public StatefulRedisConnection<String, String> connection() {
         return connection;
+    }
+
+    /** Names the server in messages, without credentials. */
+    String server() {
+        return server;
     }
 
     Incarnations.Connection incarnation() {

@@ -27,8 +27,27 @@ interface LockTransport {
     /** Removes the lock if this holder has it. */
     CompletionStage<ReleaseReply> release(LockKey lock, UUID holder);
 
+    /** The channel on which these locks are told that something has changed for them. */
+    String channel();
+
+    /** Has somebody hear what is told on the {@link #channel()}, on a thread of the network that must not be held up. */
+    void listen(Hints hints);
+
+    /** Tells whether messages that are sent now are heard, as far as this side can know. */
+    boolean listening();
+
     /** Disconnects. Commands fail from now on. */
     void close(Duration limit);
+
+    /** Hears that it may be worth asking. Nothing is certain of a message: it can be late, lost, doubled or forged. */
+    interface Hints {
+
+        /** A message came. */
+        void heard(String message);
+
+        /** Messages are heard from now on; those of a time before may have been missed. */
+        void subscribed();
+    }
 
     /** What a server says to a request for a lease. Times are microseconds. */
     sealed interface AcquireReply {

@@ -30,7 +30,8 @@ import io.lettuce.core.RedisURI;
  *
  * <p><b>The server</b> is a standalone master of Redis 6.2 or later, no node of a Cluster, with {@code maxmemory-policy noeviction}; a server that is not is
  * refused with a message that names the setting. A user with restricted rights needs
- * {@code +eval +evalsha +info +time +get +mget +set +del +pttl +pexpire} and the keys {@code ~<prefix>:v1:*}.
+ * {@code +eval +evalsha +info +time +get +mget +set +del +exists +pttl +pexpire +zadd +zrange +zrem +zscore +zcard +hset +hget +hdel
+ * +hlen +publish +subscribe}, the keys {@code ~<prefix>:v1:*} and the channels {@code &<prefix>:v1:*}.
  * Where a proxy spreads the commands of one connection over several servers, tokens can repeat: connect to the master
  * directly.
  */

@@ -1,6 +1,7 @@
 package dev.fenceline.lock;
 
 import dev.fenceline.BackendMisconfiguredException;
+import io.lettuce.core.RedisNoScriptException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +19,9 @@ final class ServerCheck {
 
     private static final Pattern COMMAND = Pattern.compile("'([A-Za-z]+)(\\|[A-Za-z]+)?' command");
     private static final Pattern KEY_REFUSED = Pattern.compile("access .*key");
+    private static final Pattern CHANNEL_REFUSED = Pattern.compile("(access .*|publish to the )channel");
+    private static final Pattern REFUSED =
+            Pattern.compile("permission|The user executing the script can't|" + CHANNEL_REFUSED + "|" + KEY_REFUSED);
     private static final Pattern CLUSTER = Pattern.compile("\\b(CLUSTERDOWN|MOVED|ASK)\\b");
     private static final Pattern VERSION = Pattern.compile("([0-9]+)\\.([0-9]+).*");
 
@@ -28,52 +33,76 @@ final class ServerCheck {
         this.keys = keys;
     }
 
-    /** Ends well, or with a {@link BackendMisconfiguredException}, or with a {@link SendFailure}. */
-    CompletableFuture<Void> run(Link link) {
-        String[] key = {keys.probe(LockValue.hex(UUID.randomUUID()))};
+    /**
+     * Ends well, or with a {@link BackendMisconfiguredException}, or with a {@link SendFailure}.
+     *
+     * @param listening subscribes on a connection of its own
+     */
+    CompletableFuture<Void> run(Link link, Supplier<CompletableFuture<Void>> listening) {
+        String unique = LockValue.hex(UUID.randomUUID());
+        String[] key = {keys.probe(unique)};
+        String channel = keys.probeChannel(unique);
         // By text first, which also makes the digest known, so that a refusal of either is a missing grant.
-        return link.byText(Script.PROBE, key)
+        return link.byText(Script.PROBE, key, channel)
                 .handle(Answer::new)
-                .thenCompose(text -> link.byDigest(Script.PROBE, key)
+                .thenCompose(text -> link.byDigest(Script.PROBE, key, channel)
                         .handle(Answer::new)
-                        .thenAccept(digest -> judge(link, text, digest)));
+                        .thenCompose(digest -> listening
+                                .get()
+                                .<Answer>handle((done, thrown) -> new Answer(List.of(), thrown))
+                                .thenAccept(subscribed -> judge(link, text, digest, subscribed))));
     }
 
     private record Answer(List<String> reply, @Nullable Throwable thrown) {}
 
-    private void judge(Link link, Answer text, Answer digest) {
+    private void judge(Link link, Answer text, Answer digest, Answer subscribed) {
         Set<String> missing = new LinkedHashSet<>();
-        @Nullable Throwable refusal = null;
-        for (Answer answer : List.of(text, digest)) {
-            if (answer.thrown() == null) {
-                continue;
-            }
-            SendFailure failure = link.failure(Link.unwrapped(answer.thrown()));
-            String said = String.valueOf(failure.getMessage());
-            boolean followsFromTheFirst = refusal != null && said.contains("NOSCRIPT");
-            if (followsFromTheFirst) {
-                continue;
-            }
-            if (CLUSTER.matcher(said).find()) {
-                throw otherMode("cluster", failure);
-            }
-            if (failure.kind() != SendFailure.Kind.FORBIDDEN) {
-                throw new CompletionException(failure);
-            }
-            if (!said.contains("NOPERM")) {
-                throw new CompletionException(ConnectFailure.of(server, failure));
-            }
-            missing.add(KEY_REFUSED.matcher(said).find() ? "~" + keys.pattern() : "+" + command(said, "eval"));
-            refusal = failure;
+        @Nullable SendFailure byText = refusal(link, text, "eval", missing);
+        if (byText == null || !isNoScript(digest)) {
+            // Without its text the server cannot know the digest; that says nothing of the grants.
+            SendFailure unused = refusal(link, digest, "evalsha", missing);
         }
-        if (refusal != null) {
-            throw missingGrants(missing, refusal);
+        SendFailure unused = refusal(link, subscribed, "subscribe", missing);
+        if (byText != null) {
+            throw missingGrants(missing, byText);
         }
-        judge(text.reply());
+        judge(text.reply(), missing);
     }
 
-    /** Looks at what the probe returned. */
-    void judge(List<String> reply) {
+    private static boolean isNoScript(Answer answer) {
+        return answer.thrown() != null && Link.unwrapped(answer.thrown()) instanceof RedisNoScriptException;
+    }
+
+    /** Adds what is missing if that is why there is no answer; throws if there is none for another reason. */
+    private @Nullable SendFailure refusal(Link link, Answer answer, String command, Set<String> missing) {
+        if (answer.thrown() == null) {
+            return null;
+        }
+        SendFailure failure = link.failure(Link.unwrapped(answer.thrown()));
+        String said = String.valueOf(failure.getMessage());
+        if (CLUSTER.matcher(said).find()) {
+            throw otherMode("cluster", failure);
+        }
+        if (failure.kind() != SendFailure.Kind.FORBIDDEN) {
+            throw new CompletionException(failure);
+        }
+        if (!said.contains("NOPERM")) {
+            throw new CompletionException(ConnectFailure.of(server, failure));
+        }
+        missing.add(grant(said, command(said, command)));
+        return failure;
+    }
+
+    /** What would have to be granted for an error not to happen again. */
+    private String grant(String error, String command) {
+        if (CHANNEL_REFUSED.matcher(error).find()) {
+            return "&" + keys.pattern();
+        }
+        return KEY_REFUSED.matcher(error).find() ? "~" + keys.pattern() : "+" + command;
+    }
+
+    /** Looks at what the probe returned, when some grants are known to be missing already. */
+    void judge(List<String> reply, Set<String> missing) {
         String info = reply.get(0) + "\n" + reply.get(1) + "\n" + reply.get(2);
         if (info.contains("role:slave")) {
             throw new BackendMisconfiguredException(
@@ -81,7 +110,7 @@ final class ServerCheck {
                             + " Connect to the master.",
                     null);
         }
-        refuseMissingGrants(reply.subList(3, reply.size()));
+        refuseMissingGrants(reply.subList(3, reply.size()), missing);
         String mode = told(info, "redis_mode", "INFO server");
         if (!mode.equals("standalone")) {
             throw otherMode(mode, null);
@@ -104,16 +133,13 @@ final class ServerCheck {
         }
     }
 
-    private void refuseMissingGrants(List<String> failed) {
-        Set<String> missing = new LinkedHashSet<>();
+    private void refuseMissingGrants(List<String> failed, Set<String> missing) {
         List<String> others = new ArrayList<>();
         for (int i = 0; i < failed.size(); i += 2) {
             String command = failed.get(i);
             String error = failed.get(i + 1);
-            if (KEY_REFUSED.matcher(error).find()) {
-                missing.add("~" + keys.pattern());
-            } else if (error.contains("permission") || error.contains("can't run this command")) {
-                missing.add("+" + command);
+            if (REFUSED.matcher(error).find()) {
+                missing.add(grant(error, command));
             } else {
                 others.add(command + ": " + error);
             }

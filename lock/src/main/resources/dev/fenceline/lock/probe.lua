@@ -1,5 +1,5 @@
 -- Invariant: touches one key of our own space, which is gone afterwards, and changes no lock.
--- KEYS a key that nobody uses. ARGV nothing.
+-- KEYS a key that nobody uses. ARGV a channel that nobody listens on.
 -- Reply INFO server, INFO replication, INFO memory, then command and error for each command that failed.
 local failed = {}
 local function try(name, ...)
@@ -18,6 +18,18 @@ try('MGET', KEYS[1])
 try('GET', KEYS[1])
 try('PEXPIRE', KEYS[1], '1000')
 try('PTTL', KEYS[1])
+try('EXISTS', KEYS[1])
+try('DEL', KEYS[1])
+try('ZADD', KEYS[1], '1', 'probe')
+try('ZSCORE', KEYS[1], 'probe')
+try('ZRANGE', KEYS[1], '0', '0')
+try('ZCARD', KEYS[1])
+try('ZREM', KEYS[1], 'probe')
+try('HSET', KEYS[1], 'probe', '1')
+try('HGET', KEYS[1], 'probe')
+try('HLEN', KEYS[1])
+try('HDEL', KEYS[1], 'probe')
+try('PUBLISH', ARGV[1], 'probe')
 try('DEL', KEYS[1])
 for _, word in ipairs(failed) do
   reply[#reply + 1] = word

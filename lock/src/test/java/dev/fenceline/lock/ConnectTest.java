@@ -36,6 +36,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("server")
 class ConnectTest {
 
+    /** As the Javadoc of {@link RedisLocks} says. */
+    private static final String DOCUMENTED =
+            "+eval +evalsha +info +time +get +mget +set +del +exists +pttl +pexpire +zadd +zrange +zrem +zscore +zcard"
+                    + " +hset +hget +hdel +hlen +publish +subscribe";
+
     private static final EmbeddedServers SERVERS = Servers.embedded();
 
     private final RedisServer redis = SharedServers.redis();
@@ -163,12 +168,33 @@ class ConnectTest {
 
     @ParameterizedTest
     @CsvSource({
-        "-eval, +eval", "-evalsha, +evalsha", "-info, +info", "-time, +time", "-get, +get",
-        "-mget, +mget", "-set, +set", "-del, +del", "-pttl, +pttl", "-pexpire, +pexpire"
+        "-eval, +eval",
+        "-evalsha, +evalsha",
+        "-info, +info",
+        "-time, +time",
+        "-get, +get",
+        "-mget, +mget",
+        "-set, +set",
+        "-del, +del",
+        "-pttl, +pttl",
+        "-pexpire, +pexpire",
+        "-exists, +exists",
+        "-zadd, +zadd",
+        "-zrange, +zrange",
+        "-zrem, +zrem",
+        "-zscore, +zscore",
+        "-zcard, +zcard",
+        "-hset, +hset",
+        "-hget, +hget",
+        "-hdel, +hdel",
+        "-hlen, +hlen",
+        "-publish, +publish",
+        "-subscribe, +subscribe"
     })
     void aUserWithoutAGrantIsToldWhich(String taken, String named) {
         String user = "user" + System.nanoTime();
-        redis.command("ACL", "SETUSER", user, "on", ">secret", "~" + options.keyPrefix() + ":v1:*", "+@all", taken);
+        redis.command(
+                "ACL", "SETUSER", user, "on", ">secret", "~" + options.keyPrefix() + ":v1:*", "&*", "+@all", taken);
         try {
             assertThatThrownBy(() -> connect("redis://" + user + ":secret@" + redis.host() + ":" + redis.port()))
                     .isInstanceOf(BackendMisconfiguredException.class)
@@ -182,21 +208,11 @@ class ConnectTest {
 
     @Test
     void theGrantsOfTheDocumentationAreEnough() {
-        redis.command("ACL", "SETUSER", "lean", "on", ">secret", "~" + options.keyPrefix() + ":v1:*");
-        redis.command(
-                "ACL",
-                "SETUSER",
-                "lean",
-                "+eval",
-                "+evalsha",
-                "+info",
-                "+time",
-                "+get",
-                "+mget",
-                "+set",
-                "+del",
-                "+pttl",
-                "+pexpire");
+        List<String> user = new ArrayList<>(List.of("ACL", "SETUSER", "lean", "on", ">secret"));
+        String keys = options.keyPrefix() + ":v1:*";
+        user.addAll(List.of("resetchannels", "~" + keys, "&" + keys));
+        user.addAll(List.of(DOCUMENTED.split(" ")));
+        redis.command(user.toArray(String[]::new));
         try (Locks locks = RedisLocks.connect("redis://lean:secret@" + redis.host() + ":" + redis.port(), options)) {
             assertThat(locks.fenced(ACCOUNT).tryAcquire()).hasValueSatisfying(lease -> {
                 lease.renew();
@@ -210,8 +226,23 @@ class ConnectTest {
     }
 
     @Test
+    void everythingThatIsMissingIsNamedInOneMessage() {
+        String keys = options.keyPrefix() + ":v1:*";
+        redis.command(
+                "ACL", "SETUSER", "poor", "on", ">secret", "resetchannels", "~" + keys, "+@all", "-zadd", "-mget");
+        try {
+            assertThatThrownBy(() -> connect("redis://poor:secret@" + redis.host() + ":" + redis.port()))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining("Missing: &" + keys + " +mget +zadd.")
+                    .hasMessageContaining("ACL SETUSER <user> &" + keys + " +mget +zadd.");
+        } finally {
+            redis.command("ACL", "DELUSER", "poor");
+        }
+    }
+
+    @Test
     void aUserWithoutOurKeysIsToldThePattern() {
-        redis.command("ACL", "SETUSER", "strange", "on", ">secret", "~other:*", "+@all");
+        redis.command("ACL", "SETUSER", "strange", "on", ">secret", "~other:*", "&*", "+@all");
         try {
             assertThatThrownBy(() -> connect("redis://strange:secret@" + redis.host() + ":" + redis.port()))
                     .isInstanceOf(BackendMisconfiguredException.class)

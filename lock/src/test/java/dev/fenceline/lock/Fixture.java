@@ -109,7 +109,9 @@ final class Fixture {
         Wire(String uri, LockOptions options) {
             this.options = options;
             notices = new Notices(options.listener());
-            transport = new LettuceTransport(RedisURI.create(uri), options, LockClock.system(), scheduler, notices);
+            Context context = Context.of(options, LockClock.system(), scheduler, notices);
+            Network network = new Network();
+            transport = new LettuceTransport(network, new OneServer(network, RedisURI.create(uri), context), context);
             transport.connect().join();
         }
 

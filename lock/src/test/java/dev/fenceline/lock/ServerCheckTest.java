@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fenceline.BackendMisconfiguredException;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,7 +21,7 @@ class ServerCheckTest {
 
     @Test
     void aServerThatSaysAllOfItPasses() {
-        check.judge(List.of(VERSION + MODE, MASTER, POLICY));
+        check.judge(List.of(VERSION + MODE, MASTER, POLICY), Set.of());
     }
 
     @ParameterizedTest
@@ -50,7 +51,7 @@ class ServerCheckTest {
     }
 
     private void assertRefused(List<String> reply, String message) {
-        assertThatThrownBy(() -> check.judge(reply))
+        assertThatThrownBy(() -> check.judge(reply, Set.of()))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessageContaining(message);
     }

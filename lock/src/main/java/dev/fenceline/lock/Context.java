@@ -1,0 +1,18 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.LockOptions;
+import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+
+/** What every connection of one {@code Locks} shares. */
+record Context(
+        LockOptions options, KeySpace keys, LockClock clock, ScheduledExecutorService scheduler, Notices notices) {
+
+    static Context of(LockOptions options, LockClock clock, ScheduledExecutorService scheduler, Notices notices) {
+        return new Context(options, new KeySpace(options.keyPrefix()), clock, scheduler, notices);
+    }
+
+    Duration commandTimeout() {
+        return options.commandTimeout();
+    }
+}

@@ -1,0 +1,114 @@
+package dev.fenceline.lock;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * Lettuce's client, set up so that it sends nothing twice, and its threads.
+ *
+ * <p>Lettuce's own reconnecting is off, since it would send to the new connection what was made for the old one: a command
+ * carries what was learnt of one server process, and the next connection may reach another. {@link Replaced} connects anew.
+ */
+final class Network {
+
+    /** A cold JVM takes a second to load a TLS stack, and a lost SYN is sent again after one. */
+    static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+    private final ClientResources resources;
+    private final RedisClient client;
+
+    /** Held for a step without waiting: a client that was shut down must not be asked for a connection. */
+    private final ReentrantLock connecting = new ReentrantLock();
+
+    private boolean closed;
+
+    Network() {
+        this.resources = ClientResources.builder()
+                .ioThreadPoolSize(2)
+                .computationThreadPoolSize(2)
+                .build();
+        this.client = RedisClient.create(resources);
+        client.setOptions(ClientOptions.builder()
+                .autoReconnect(false)
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                // Our own check asks more, and PING is one more command to grant.
+                .pingBeforeActivateConnection(false)
+                // Version 3 begins with HELLO, which an access list would have to grant; we need nothing of it.
+                .protocolVersion(ProtocolVersion.RESP2)
+                .socketOptions(SocketOptions.builder()
+                        .connectTimeout(CONNECT_TIMEOUT)
+                        .keepAlive(true)
+                        .build())
+                .timeoutOptions(TimeoutOptions.enabled())
+                .build());
+    }
+
+    /** Opens a connection for commands. */
+    CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri, Duration handshake) {
+        RedisURI limited = limited(uri, handshake);
+        return unlessClosed(() -> client.connectAsync(StringCodec.UTF8, limited));
+    }
+
+    /** Opens a connection to listen on. */
+    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri, Duration handshake) {
+        RedisURI limited = limited(uri, handshake);
+        return unlessClosed(() -> client.connectPubSubAsync(StringCodec.UTF8, limited));
+    }
+
+    private static RedisURI limited(RedisURI uri, Duration handshake) {
+        return RedisURI.builder(uri).withTimeout(handshake).build();
+    }
+
+    private <T> CompletableFuture<T> unlessClosed(Supplier<CompletionStage<T>> opening) {
+        connecting.lock();
+        try {
+            return closed
+                    ? CompletableFuture.failedFuture(
+                            new SendFailure(SendFailure.Kind.UNREACHABLE, "these locks were closed", null))
+                    : opening.get().toCompletableFuture();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        } finally {
+            connecting.unlock();
+        }
+    }
+
+    /** Refuses connections from now on. What is open stays open until {@link #shutDown}. */
+    void close() {
+        connecting.lock();
+        try {
+            closed = true;
+        } finally {
+            connecting.unlock();
+        }
+    }
+
+    /** Ends the client and its threads, once the connections have ended. */
+    void shutDown(CompletableFuture<Void> disconnected, Duration limit) {
+        long millis = Math.max(1, limit.toMillis());
+        CompletableFuture<Void> down = disconnected
+                .exceptionally(thrown -> null)
+                .thenCompose(done -> client.shutdownAsync(0, millis, TimeUnit.MILLISECONDS));
+        try {
+            Void unused = Uninterruptibly.await(down, Duration.ofMillis(millis));
+        } catch (SendFailure e) {
+            // Netty's threads are daemons, and end by themselves once they have been told to.
+        }
+        // Shared resources outlive the client unless they are told.
+        boolean unused = resources.shutdown(0, millis, TimeUnit.MILLISECONDS).awaitUninterruptibly(millis);
+    }
+}

@@ -1,0 +1,138 @@
+package dev.fenceline.lock;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulConnection;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection that is replaced by a new one whenever it is lost, for as long as it takes, and never reconnected.
+ *
+ * @param <C> a connection and what was learnt on it
+ */
+final class Replaced<C extends Replaced.Connection> {
+
+    /** A warm JVM waits less for a server's first words, so that a server that came back is found soon. */
+    private static final Duration LEAST_RECONNECT_TIMEOUT = Duration.ofSeconds(1);
+
+    private static final long FIRST_DELAY_MILLIS = 20;
+    private static final long LONGEST_DELAY_MILLIS = 500;
+
+    /** What carries a connection of Lettuce. */
+    interface Connection {
+        StatefulConnection<String, String> connection();
+    }
+
+    /** Makes a connection that is ready for use. */
+    interface Opening<C> {
+        CompletableFuture<C> open(Duration handshake);
+    }
+
+    private final Opening<C> opening;
+    private final Consumer<C> established;
+    private final Context context;
+
+    private final AtomicReference<@Nullable C> current = new AtomicReference<>();
+    private volatile String trouble = "not connected yet";
+    private volatile boolean closed;
+
+    /**
+     * Begins without a connection.
+     *
+     * @param opening makes each connection after the first
+     * @param established hears of each connection that is in use from now on
+     */
+    Replaced(Opening<C> opening, Consumer<C> established, Context context) {
+        this.opening = opening;
+        this.established = established;
+        this.context = context;
+    }
+
+    /** Goes on with a first connection once it is there; ends as that ends. */
+    CompletableFuture<Void> begin(CompletableFuture<C> first) {
+        return first.thenAccept(this::use);
+    }
+
+    /** The connection, or null while it is being replaced. */
+    @Nullable C current() {
+        return current.get();
+    }
+
+    /** Why there is none. */
+    String trouble() {
+        return trouble;
+    }
+
+    private void use(C fresh) {
+        fresh.connection().addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+                lost(fresh, "the server or the network ended the connection");
+            }
+        });
+        current.set(fresh);
+        // It may have ended before the listener was there, or close() may have looked for it just before.
+        if (!fresh.connection().isOpen()) {
+            lost(fresh, "the connection ended at once");
+        } else if (closed && current.compareAndSet(fresh, null)) {
+            closeQuietly(fresh);
+        } else {
+            established.accept(fresh);
+        }
+    }
+
+    /** Gives a connection up and makes another; nothing happens if that was done already. */
+    void lost(C dead, String why) {
+        if (current.compareAndSet(dead, null) && !closed) {
+            trouble = why;
+            closeQuietly(dead);
+            replaceAfter(FIRST_DELAY_MILLIS);
+        }
+    }
+
+    private void replaceAfter(long delayMillis) {
+        try {
+            var unused = context.scheduler().schedule(() -> replace(delayMillis), delayMillis, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // The locks were closed meanwhile.
+        }
+    }
+
+    private void replace(long delayMillis) {
+        if (closed) {
+            return;
+        }
+        Duration timeout = context.commandTimeout();
+        Duration handshake = timeout.compareTo(LEAST_RECONNECT_TIMEOUT) > 0 ? timeout : LEAST_RECONNECT_TIMEOUT;
+        var unused = opening.open(handshake).whenComplete((fresh, thrown) -> {
+            if (fresh != null) {
+                use(fresh);
+            } else {
+                trouble = thrown == null
+                        ? "unknown"
+                        : String.valueOf(Link.unwrapped(thrown).getMessage());
+                replaceAfter(Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS));
+            }
+        });
+    }
+
+    /** Disconnects for good. */
+    CompletableFuture<Void> close() {
+        closed = true;
+        trouble = "closed";
+        C last = current.getAndSet(null);
+        return last == null
+                ? CompletableFuture.completedFuture(null)
+                : last.connection().closeAsync();
+    }
+
+    static void closeQuietly(Connection dead) {
+        var unused = dead.connection().closeAsync();
+    }
+}
