@@ -6,13 +6,17 @@ import dev.fenceline.FencelineException;
 import dev.fenceline.HolderProcess;
 import dev.fenceline.LockName;
 import dev.fenceline.lock.LockTransport.AcquireReply;
+import dev.fenceline.lock.LockTransport.AcquireRequest;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -20,17 +24,26 @@ import org.jspecify.annotations.Nullable;
  * One attempt to get a lock, from the first request to a lease or to its cancellation. Never blocks: it goes on in the
  * callbacks of the transport and of the scheduler, one step at a time.
  *
- * <p>The problem is the answer that does not come. The request may have been executed, or may be executed later, and then the
+ * <p><b>The answer that does not come.</b> The request may have been executed, or may be executed later, and then the
  * lock is held by nobody. So one holder stands for the whole acquisition: asking again under it gives the same grant, and
- * whoever stops waiting sends a release under it. A request that is still on its way is caught twice: when its answer comes
- * after all, and by one more release after a command timeout, since an old connection's packet can arrive behind the first
- * release. A lease that came only after an unanswered request inherits that doubt, and releases twice when it ends. Only an
- * acquisition whose every request was answered with "held by another" has nothing to take back.
+ * whoever stops waiting sends a release under it, which also takes it out of the queue. A request that is still on its way is
+ * caught twice: when its answer comes after all, and by one more release after a command timeout, since an old connection's
+ * packet can arrive behind the first release. A lease that came only after an unanswered request inherits that doubt, and
+ * releases twice when it ends.
+ *
+ * <p><b>Waiting.</b> First behind others of this process, without a word to the server. The one in front asks, and so enters the
+ * server's queue; from then on it asks again when it hears that it is its turn (a hint, which may be late, lost or doubled),
+ * when the time to live of the lock it saw is over, and once a lease as a sign of life. One request is on its way at a time;
+ * a hint that comes meanwhile has it repeated. Whoever leaves the front hands its place in the server's queue, or the lock
+ * itself if it has just been offered, to the next one behind it.
  */
 final class Acquisition {
 
-    private static final long FIRST_POLL_MILLIS = 5;
-    private static final long LONGEST_POLL_MILLIS = 50;
+    private static final long FIRST_RETRY_MILLIS = 5;
+    private static final long LONGEST_RETRY_MILLIS = 50;
+
+    /** While nothing can be heard, so that a turn is not missed for a whole lease. */
+    private static final long DEAF_POLL_MILLIS = 250;
 
     /** Redis removes a key up to this late. */
     private static final long EXPIRY_SLACK_MILLIS = 2;
@@ -50,21 +63,44 @@ final class Acquisition {
         record Abandoned() implements Outcome {}
     }
 
+    /** Whether it waits in a queue, or is content with what the first answer says. */
+    enum Patience {
+        QUEUES,
+        TRIES_ONCE
+    }
+
+    /** What is known of the requests. */
+    private enum Sent {
+        NOTHING,
+        ONE,
+        /** One is on its way, and when it is answered another is due: something was heard meanwhile. */
+        ONE_TO_REPEAT
+    }
+
     private final ConnectedLocks locks;
     private final LockKey lock;
     private final UUID holder;
+    private final Patience patience;
     private final long limit;
     private final CompletableFuture<Outcome> result = new CompletableFuture<>();
-    private final AtomicBoolean cancelled = new AtomicBoolean();
+    private final AtomicReference<Sent> sent = new AtomicReference<>(Sent.NOTHING);
+    private final AtomicReference<@Nullable Future<?>> timer = new AtomicReference<>();
 
-    private long pollMillis = FIRST_POLL_MILLIS;
-    private volatile boolean pending;
+    private long retryMillis = FIRST_RETRY_MILLIS;
+    private volatile boolean asked;
     private volatile boolean unanswered;
+
+    /** The server has answered, and may have us in its queue. */
+    private volatile boolean queued;
+
+    private volatile boolean takenBack;
+    private volatile @Nullable Outcome soFar;
 
     Acquisition(ConnectedLocks locks, LockKey lock, Duration maxWait) {
         this.locks = locks;
         this.lock = lock;
         this.holder = locks.newHolder();
+        this.patience = maxWait.isZero() ? Patience.TRIES_ONCE : Patience.QUEUES;
         this.limit = locks.clock().nanoTime() + maxWait.toNanos();
     }
 
@@ -77,30 +113,114 @@ final class Acquisition {
         return lock.name();
     }
 
-    /** Nanoseconds until the caller stops waiting, whatever the server does. */
-    long nanosToHardStop() {
-        return limit
-                + locks.options().commandTimeout().toNanos()
-                - locks.clock().nanoTime();
+    LockKey lock() {
+        return lock;
     }
 
-    void attempt() {
-        // Marked first: whoever ends the wait meanwhile sees either this mark, or is seen here.
-        pending = true;
-        if (result.isDone()) {
-            pending = false;
-            return;
+    UUID holder() {
+        return holder;
+    }
+
+    Patience patience() {
+        return patience;
+    }
+
+    /** Waits for the end, at most until the server has had one command timeout more than the limit. */
+    Outcome await() throws InterruptedException {
+        try {
+            if (patience == Patience.QUEUES) {
+                try {
+                    return result.get(nanosToLimit(), TimeUnit.NANOSECONDS);
+                } catch (TimeoutException e) {
+                    endAtLimit();
+                }
+            }
+            return result.get(nanosToHardStop(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            fail(() -> unavailable(
+                    server() + " did not answer within "
+                            + locks.options().commandTimeout().toMillis() + " ms",
+                    e));
+            // Done by now; with a grant, if that came first.
+            return result.join();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("An acquisition ends with an outcome, never with an exception.", e);
         }
+    }
+
+    /** Nanoseconds until the caller wants an answer. */
+    long nanosToLimit() {
+        return limit - locks.clock().nanoTime();
+    }
+
+    /** Nanoseconds until the caller stops waiting, whatever the server does. */
+    long nanosToHardStop() {
+        return nanosToLimit() + locks.options().commandTimeout().toNanos();
+    }
+
+    /** Begins to ask the server, as the first in line of this process. */
+    void contend(@Nullable Succession succession) {
+        if (locks.isClosed()) {
+            fail(() -> locks.closedException(lock.name()));
+        }
+        asked = true;
+        if (!ask(succession) && succession != null) {
+            succession.releaseInstead();
+        }
+    }
+
+    /** Asks the server, or sees to it that it is asked again. Comes from hints and timers, when it comes too often it is harmless. */
+    void attempt() {
+        boolean unused = ask(null);
+    }
+
+    /** As {@link #attempt}, for whoever is in front and has asked before. */
+    void attemptAgain() {
+        if (asked) {
+            attempt();
+        }
+    }
+
+    /** Has the server asked again after a time, if that is earlier than it would be. */
+    void attemptWithin(long millis) {
+        if (!result.isDone()) {
+            boolean unused = locks.later(this::attempt, millis + EXPIRY_SLACK_MILLIS);
+        }
+    }
+
+    private boolean ask(@Nullable Succession succession) {
+        // Marked first: whoever ends the wait meanwhile sees either this mark, or is seen here.
+        Sent before = sent.getAndUpdate(now -> now == Sent.NOTHING ? Sent.ONE : Sent.ONE_TO_REPEAT);
+        if (before != Sent.NOTHING) {
+            return false;
+        }
+        if (result.isDone()) {
+            sent.set(Sent.NOTHING);
+            return false;
+        }
+        send(succession);
+        return true;
+    }
+
+    private void send(@Nullable Succession succession) {
         long floor = lock.kind() == LockKind.FENCED ? locks.floors().floor(lock.name()) : 0;
         // The lease is counted from before the request: the server started it at some time after this.
         RedisLease.Proof proof = RedisLease.Proof.now(locks.clock());
-        var unused = locks.transport().acquire(lock, holder, floor).whenComplete((reply, thrown) -> {
-            // In this order: whoever cancels sees the request as pending or as unanswered.
+        var request = new AcquireRequest(holder, floor, patience, succession == null ? null : succession.predecessor());
+        var unused = locks.transport().acquire(lock, request).whenComplete((reply, thrown) -> {
+            // In this order: whoever cancels sees the request as sent or as unanswered.
+            queued |= thrown == null && patience == Patience.QUEUES;
             unanswered |= thrown != null && SendFailure.of(thrown).kind() == SendFailure.Kind.UNANSWERED;
-            pending = false;
+            boolean repeat = sent.getAndSet(Sent.NOTHING) == Sent.ONE_TO_REPEAT;
             if (thrown == null) {
-                answered(reply, proof);
+                if (succession != null) {
+                    succession.done();
+                }
+                answered(reply, proof, succession, repeat);
             } else {
+                if (succession != null) {
+                    succession.releaseInstead();
+                }
                 failed(SendFailure.of(thrown));
             }
         });
@@ -108,23 +228,54 @@ final class Acquisition {
 
     /** Ends the wait without a lease and takes back what may have been granted. Too late if there is a lease already. */
     void abandon() {
-        if (result.complete(new Outcome.Abandoned())) {
-            cancel();
-        }
+        endWith(new Outcome.Abandoned());
     }
 
     /** As {@link #abandon}, and tells the waiting thread why. */
     void fail(Supplier<FencelineException> why) {
-        if (result.complete(new Outcome.Failed(why))) {
+        endWith(new Outcome.Failed(why));
+    }
+
+    /**
+     * Ends the wait at its limit with what is known: who holds the lock, or why the server cannot be asked. Does nothing while
+     * the first answer is still to come; {@link #nanosToHardStop()} is for that.
+     */
+    void endAtLimit() {
+        Acquisition inFront = asked ? this : locks.queues().contender(lock);
+        if (inFront == null) {
+            endWith(new Outcome.Busy(locks.holderHere(lock)));
+            return;
+        }
+        Outcome known = inFront.soFar;
+        boolean answerToCome = asked && sent.get() != Sent.NOTHING;
+        if (known != null && !answerToCome) {
+            endWith(known);
+        }
+    }
+
+    private void endWith(Outcome outcome) {
+        if (complete(outcome)) {
             cancel();
         }
     }
 
-    private void answered(AcquireReply reply, RedisLease.Proof proof) {
+    private boolean complete(Outcome outcome) {
+        if (!result.complete(outcome)) {
+            return false;
+        }
+        locks.finished(this);
+        Future<?> last = timer.getAndSet(null);
+        if (last != null) {
+            last.cancel(false);
+        }
+        return true;
+    }
+
+    private void answered(AcquireReply reply, RedisLease.Proof proof, @Nullable Succession succession, boolean repeat) {
         if (reply instanceof AcquireReply.Granted granted) {
-            granted(granted, proof);
+            granted(granted, proof, succession);
         } else if (reply instanceof AcquireReply.Held held) {
-            held(held);
+            held(held, repeat);
         } else if (reply instanceof AcquireReply.Wait wait) {
             waitFor(wait);
         } else if (reply instanceof AcquireReply.FloorTooFar refused) {
@@ -142,44 +293,54 @@ final class Acquisition {
         }
     }
 
-    private void granted(AcquireReply.Granted granted, RedisLease.Proof proof) {
+    private void granted(AcquireReply.Granted granted, RedisLease.Proof proof, @Nullable Succession succession) {
         locks.floors().settle(lock.name(), granted.token() - 1);
-        RedisLease lease = RedisLease.granted(locks, lock, grant(granted.token()), proof);
-        if (result.complete(new Outcome.Granted(lease))) {
+        Transfers transfers = succession == null ? Transfers.none(locks.clock()) : succession.transfers();
+        RedisLease lease = RedisLease.granted(locks, lock, grant(granted.token(), transfers), proof);
+        // In front before anybody sees it: whoever closes it looks there for who is next.
+        if (patience == Patience.QUEUES) {
+            boolean unused = locks.queues().granted(lock, this, lease);
+        } else {
+            locks.queues().hold(lock, lease);
+        }
+        if (complete(new Outcome.Granted(lease))) {
             return;
         }
         // The answer came after the wait had ended.
         lease.discard();
-        release();
+        var unused = lease.passOn();
     }
 
-    private RedisLease.Grant grant(long token) {
+    private RedisLease.Grant grant(long token, Transfers transfers) {
         return new RedisLease.Grant(
-                holder, token, unanswered ? RedisLease.Requests.ONE_UNANSWERED : RedisLease.Requests.ALL_ANSWERED);
+                holder,
+                token,
+                unanswered ? RedisLease.Requests.ONE_UNANSWERED : RedisLease.Requests.ALL_ANSWERED,
+                transfers);
     }
 
-    private void held(AcquireReply.Held held) {
-        long left = nanosToLimit();
-        if (left <= 0) {
-            HolderProcess by = held.by() == null ? null : held.by().process();
-            if (result.complete(new Outcome.Busy(by))) {
-                cancel();
-            }
+    private void held(AcquireReply.Held held, boolean repeat) {
+        Outcome busy = new Outcome.Busy(held.by() == null ? null : held.by().process());
+        soFar = busy;
+        if (nanosToLimit() <= 0) {
+            endWith(busy);
             return;
         }
-        long untilExpiry = held.ttlMillis() < 0 ? Long.MAX_VALUE : held.ttlMillis() + EXPIRY_SLACK_MILLIS;
-        attemptAfter(Math.min(TimeUnit.MILLISECONDS.toNanos(Math.min(untilExpiry, nextPollMillis())), left));
+        if (repeat) {
+            attempt();
+            return;
+        }
+        long lease = locks.options().lease().toMillis();
+        long longest = locks.transport().listening() ? lease : Math.min(lease, DEAF_POLL_MILLIS);
+        long untilExpiry = held.ttlMillis() < 0 ? longest : held.ttlMillis() + EXPIRY_SLACK_MILLIS;
+        attemptAfter(TimeUnit.MILLISECONDS.toNanos(Math.min(untilExpiry, longest)));
     }
 
     private void waitFor(AcquireReply.Wait wait) {
         long nanos = TimeUnit.MICROSECONDS.toNanos(wait.micros()) + TimeUnit.MILLISECONDS.toNanos(1);
         // A server that just started lets everybody wait for K, also those who would try only once.
         long grace = locks.options().commandTimeout().toNanos() / 2;
-        if (nanos <= Math.max(nanosToLimit(), 0) + grace) {
-            attemptAfter(nanos);
-            return;
-        }
-        fail(() -> new BackendUnavailableException(
+        Outcome.Failed refused = new Outcome.Failed(() -> new BackendUnavailableException(
                 subject() + server() + " grants nothing for " + text(Duration.of(wait.micros(), ChronoUnit.MICROS))
                         + ": its token counter stands at " + wait.counter() + " (" + instant(wait.counter())
                         + ") and its clock at " + wait.serverTime() + " (" + instant(wait.serverTime())
@@ -187,6 +348,11 @@ final class Acquisition {
                         + text(locks.options().clockStepTolerance())
                         + " at most. Nothing is held. Was the clock set back? Correct it, or wait.",
                 null));
+        if (nanos <= Math.max(nanosToLimit(), 0) + grace) {
+            attemptAfter(nanos);
+        } else {
+            endWith(refused);
+        }
     }
 
     private void failed(SendFailure failure) {
@@ -195,44 +361,62 @@ final class Acquisition {
                     subject() + failure.getMessage() + ". Nothing is held; restore the grants of this user.", failure));
             return;
         }
+        Outcome unavailable = new Outcome.Failed(() -> unavailable(String.valueOf(failure.getMessage()), failure));
+        soFar = unavailable;
         long left = nanosToLimit();
         if (left <= 0) {
-            fail(() -> unavailable(String.valueOf(failure.getMessage()), failure));
+            endWith(unavailable);
         } else {
-            attemptAfter(Math.min(TimeUnit.MILLISECONDS.toNanos(nextPollMillis()), left));
+            attemptAfter(Math.min(TimeUnit.MILLISECONDS.toNanos(nextRetryMillis()), left));
         }
     }
 
+    /** Leaves the queues, here and at the server; whoever is next here takes over what we had there. */
     private void cancel() {
-        boolean onItsWay = pending;
-        if ((onItsWay || unanswered) && cancelled.compareAndSet(false, true)) {
-            var unused = Release.sendTwice(locks, lock, holder);
+        Acquisition next = patience == Patience.QUEUES ? locks.queues().leave(lock, this) : null;
+        boolean doubtful = sent.get() != Sent.NOTHING || unanswered;
+        takenBack = doubtful;
+        if (!doubtful && !queued) {
+            if (next != null) {
+                locks.soon(() -> next.contend(null));
+            }
+            return;
         }
-    }
-
-    private void release() {
-        var unused = Release.send(locks, lock, holder);
+        if (doubtful) {
+            Release.sendLater(locks, lock, holder);
+        }
+        if (next == null || locks.isClosed()) {
+            var unused = Release.send(locks, lock, holder);
+        } else {
+            // Not on this stack: when the server is away and many reach their limit at once, each would call the next.
+            locks.soon(() -> next.contend(Succession.ofPlace(locks, lock, holder)));
+        }
     }
 
     private void attemptAfter(long nanos) {
-        if (!locks.laterNanos(this::attempt, nanos)) {
+        Future<?> next = locks.timer(this::attempt, nanos);
+        if (next == null) {
             fail(() -> locks.closedException(lock.name()));
+            return;
+        }
+        Future<?> last = timer.getAndSet(next);
+        if (last != null) {
+            last.cancel(false);
+        }
+        if (result.isDone()) {
+            next.cancel(false);
         }
     }
 
-    private long nextPollMillis() {
-        long base = pollMillis;
-        pollMillis = Math.min(LONGEST_POLL_MILLIS, pollMillis + pollMillis / 2);
-        // Between half and the whole, so that those who wait for one lock do not ask in step.
+    private long nextRetryMillis() {
+        long base = retryMillis;
+        retryMillis = Math.min(LONGEST_RETRY_MILLIS, retryMillis + retryMillis / 2);
+        // Between half and the whole, so that those who wait for one server do not ask in step.
         return base - locks.random(base / 2 + 1);
     }
 
-    private long nanosToLimit() {
-        return limit - locks.clock().nanoTime();
-    }
-
     BackendUnavailableException unavailable(String why, @Nullable Throwable cause) {
-        String release = cancelled.get() || unanswered ? ", a release was sent in case it was granted" : "";
+        String release = takenBack || unanswered ? ", a release was sent in case it was granted" : "";
         return new BackendUnavailableException(
                 subject() + why + ". Nothing is held" + release + "; trying again is fine.", cause);
     }

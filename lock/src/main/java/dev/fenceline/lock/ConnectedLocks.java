@@ -4,6 +4,7 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.EfficiencyLock;
 import dev.fenceline.FencedLock;
 import dev.fenceline.FencelineEvent;
+import dev.fenceline.HolderProcess;
 import dev.fenceline.LockName;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
@@ -11,6 +12,8 @@ import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -22,13 +25,19 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The locks over one transport: what is waited for, what is held, the one thread that renews, and the one that tells. Knows
  * nothing of Redis or of Lettuce, and takes time and chance from outside, so that a simulation can drive it.
  */
-final class ConnectedLocks implements Locks {
+final class ConnectedLocks implements Locks, LockTransport.Hints {
+
+    /** What queue.lua tells: it is your turn, or look again after so long. */
+    private static final Pattern HINT =
+            Pattern.compile("(?:offer|watch)\\|(?<holder>[0-9a-f]{32})(?:\\|(?<millis>[0-9]{1,9}))?");
 
     private final LockTransport transport;
     private final LockOptions options;
@@ -38,8 +47,9 @@ final class ConnectedLocks implements Locks {
     private final Notices notices;
 
     private final Floors floors = new Floors();
-    private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
-    private final Set<RedisLease> held = ConcurrentHashMap.newKeySet();
+    private final LocalQueues<LockKey, Acquisition, RedisLease> queues = new LocalQueues<>();
+    private final Map<UUID, Acquisition> acquisitions = new ConcurrentHashMap<>();
+    private final Keeper keeper;
     private final Set<Release> releases = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -57,6 +67,8 @@ final class ConnectedLocks implements Locks {
         this.random = random;
         this.scheduler = scheduler;
         this.notices = notices;
+        this.keeper = new Keeper(this);
+        transport.listen(this);
     }
 
     @Override
@@ -79,7 +91,7 @@ final class ConnectedLocks implements Locks {
         long start = System.nanoTime();
         // A part of the time is kept for disconnecting, so that the whole stays within one command timeout.
         Duration forReleases = options.commandTimeout().multipliedBy(3).dividedBy(4);
-        waiting.forEach(acquisition -> acquisition.fail(() -> closedException(acquisition.name())));
+        acquisitions.values().forEach(acquisition -> acquisition.fail(() -> closedException(acquisition.name())));
         closeHeld(forReleases);
         awaitQuietly(allAcknowledged(), forReleases.minusNanos(System.nanoTime() - start));
         scheduler.shutdownNow();
@@ -91,7 +103,7 @@ final class ConnectedLocks implements Locks {
     private void closeHeld(Duration limit) {
         record Sent(RedisLease lease, CompletableFuture<ReleaseReply> acknowledged) {}
         List<Sent> sent = new ArrayList<>();
-        for (RedisLease lease : held) {
+        for (RedisLease lease : keeper.held()) {
             CompletableFuture<ReleaseReply> acknowledged = lease.startClosing();
             if (acknowledged != null) {
                 sent.add(new Sent(lease, acknowledged));
@@ -110,7 +122,7 @@ final class ConnectedLocks implements Locks {
 
     /** How many leases {@link #close()} would release. */
     int heldLeases() {
-        return held.size();
+        return keeper.held().size();
     }
 
     boolean isClosed() {
@@ -127,6 +139,14 @@ final class ConnectedLocks implements Locks {
 
     LockClock clock() {
         return clock;
+    }
+
+    LocalQueues<LockKey, Acquisition, RedisLease> queues() {
+        return queues;
+    }
+
+    Keeper keeper() {
+        return keeper;
     }
 
     Floors floors() {
@@ -146,23 +166,48 @@ final class ConnectedLocks implements Locks {
     /** Starts an acquisition; it is failed at once when the locks are closed, also in the middle of this method. */
     Acquisition start(LockKey lock, Duration maxWait) {
         Acquisition acquisition = new Acquisition(this, lock, maxWait);
-        waiting.add(acquisition);
-        var unused = acquisition.result().whenComplete((outcome, thrown) -> waiting.remove(acquisition));
+        // Before the first request: the turn of a waiter can be announced before its first answer is there.
+        acquisitions.put(acquisition.holder(), acquisition);
         if (isClosed()) {
             acquisition.fail(() -> closedException(lock.name()));
-        } else {
-            acquisition.attempt();
+        } else if (acquisition.patience() == Acquisition.Patience.TRIES_ONCE || queues.join(lock, acquisition)) {
+            acquisition.contend(null);
         }
         return acquisition;
+    }
+
+    void finished(Acquisition acquisition) {
+        acquisitions.remove(acquisition.holder());
+    }
+
+    @Override
+    public void heard(String message) {
+        Matcher hint = HINT.matcher(message);
+        if (!hint.matches()) {
+            return;
+        }
+        Acquisition acquisition = acquisitions.get(LockValue.holder(hint.group("holder")));
+        // One that is not here was granted or has given up, and whoever gave up has sent a release.
+        if (acquisition == null) {
+            return;
+        }
+        String millis = hint.group("millis");
+        if (millis == null) {
+            acquisition.attempt();
+        } else {
+            acquisition.attemptWithin(Long.parseLong(millis));
+        }
+    }
+
+    @Override
+    public void subscribed() {
+        // What was said meanwhile was said to nobody.
+        acquisitions.values().forEach(Acquisition::attemptAgain);
     }
 
     BackendUnavailableException closedException(LockName name) {
         return new BackendUnavailableException(
                 "Lock '" + name + "' not acquired: these locks were closed. Nothing is held; connect anew.", null);
-    }
-
-    void hold(RedisLease lease) {
-        held.add(lease);
     }
 
     /**
@@ -171,16 +216,25 @@ final class ConnectedLocks implements Locks {
      */
     void forgetAfterItsTime(RedisLease lease) {
         Duration time = options.lease().plus(options.commandTimeout());
-        boolean unused = laterNanos(() -> forget(lease), time.toNanos());
+        boolean unused = laterNanos(() -> keeper.remove(lease), time.toNanos());
     }
 
     /** Tells whether a lease of these locks holds one: whoever waits for it then may wait for itself. */
     boolean holds(LockKey lock) {
-        return held.stream().anyMatch(lease -> lease.isFor(lock) && lease.isHeld());
+        return heldHere(lock).isPresent();
     }
 
-    void forget(RedisLease lease) {
-        held.remove(lease);
+    /** This process as the holder of a lock; null where it holds none of that name. */
+    @Nullable HolderProcess holderHere(LockKey lock) {
+        return heldHere(lock)
+                .map(lease -> LockValue.ourselves(options.application(), lease.since()))
+                .orElse(null);
+    }
+
+    private Optional<RedisLease> heldHere(LockKey lock) {
+        return keeper.held().stream()
+                .filter(lease -> lease.isFor(lock) && lease.isHeld())
+                .findAny();
     }
 
     /** Has {@link #close()} wait for a release. */

@@ -14,9 +14,13 @@ final class Floors {
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<LockName, Long> marks = new LinkedHashMap<>();
 
+    /** As a rule there is no mark at all, and acquiring need not wait for the guard to learn that. */
+    private volatile boolean any;
+
     void raise(LockName name, long mark) {
         guard.lock();
         try {
+            any = true;
             marks.merge(name, mark, Math::max);
             if (marks.size() > MAX_NAMES) {
                 marks.remove(marks.keySet().iterator().next());
@@ -28,6 +32,9 @@ final class Floors {
 
     /** The mark to pass; 0 where every token will do. */
     long floor(LockName name) {
+        if (!any) {
+            return 0;
+        }
         guard.lock();
         try {
             return marks.getOrDefault(name, 0L);
@@ -38,9 +45,13 @@ final class Floors {
 
     /** Forgets a mark, and lower ones, once a grant has passed it or a server has refused it. */
     void settle(LockName name, long mark) {
+        if (!any) {
+            return;
+        }
         guard.lock();
         try {
             marks.computeIfPresent(name, (key, known) -> known <= mark ? null : known);
+            any = !marks.isEmpty();
         } finally {
             guard.unlock();
         }

@@ -15,7 +15,17 @@ record KeySpace(String prefix) {
     static final int BUCKETS = 1024;
 
     String lock(LockKey lock) {
-        return bucket(lock) + (lock.kind() == LockKind.FENCED ? ":lock:f:" : ":lock:e:") + lock.name();
+        return bucket(lock) + ":lock:" + named(lock);
+    }
+
+    /** Who waits, in order. */
+    String queue(LockKey lock) {
+        return bucket(lock) + ":queue:" + named(lock);
+    }
+
+    /** Where those who wait listen, and until when they count. */
+    String waiters(LockKey lock) {
+        return bucket(lock) + ":waiters:" + named(lock);
     }
 
     String counter(LockKey lock) {
@@ -28,6 +38,23 @@ record KeySpace(String prefix) {
 
     String floor(LockKey lock) {
         return bucket(lock) + ":floor:" + lock.name();
+    }
+
+    /** All keys that grant, offer and release touch, in the order in which the scripts name them. */
+    String[] all(LockKey lock) {
+        String bucket = bucket(lock);
+        String named = named(lock);
+        String[] waiting = {bucket + ":lock:" + named, bucket + ":queue:" + named, bucket + ":waiters:" + named};
+        if (lock.kind() == LockKind.EFFICIENCY) {
+            return waiting;
+        }
+        return new String[] {
+            waiting[0], waiting[1], waiting[2], bucket + ":counter", bucket + ":boot", bucket + ":floor:" + lock.name()
+        };
+    }
+
+    private static String named(LockKey lock) {
+        return (lock.kind() == LockKind.FENCED ? "f:" : "e:") + lock.name();
     }
 
     /** A key that no lock has, to try permissions on. */

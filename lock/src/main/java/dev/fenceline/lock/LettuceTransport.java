@@ -13,6 +13,11 @@ import java.util.concurrent.TimeUnit;
 /** Scripts, their arguments and their replies. Where they are sent is for the {@link Route} to say. */
 final class LettuceTransport implements LockTransport {
 
+    /** How long a lock is set aside for a waiter that was told: far above a round trip, and what a paused waiter costs. */
+    private static final long LONGEST_ACCEPTANCE_MILLIS = 500;
+
+    private static final int COMMON_ARGUMENTS = 10;
+
     private final Network network;
     private final Route route;
     private final Subscription subscription;
@@ -22,6 +27,9 @@ final class LettuceTransport implements LockTransport {
     private final String who;
     private final String tolerance;
     private final String skew;
+    private final String restartDelay;
+    private final String acceptance;
+    private final String listeners;
 
     LettuceTransport(Network network, Route route, Context context) {
         this.network = network;
@@ -34,6 +42,9 @@ final class LettuceTransport implements LockTransport {
         this.who = LockValue.who(options.application());
         this.tolerance = micros(options.clockStepTolerance());
         this.skew = micros(options.masterClockSkew());
+        this.restartDelay = micros(options.restartDelay());
+        this.acceptance = Long.toString(Math.min(options.lease().toMillis() / 2, LONGEST_ACCEPTANCE_MILLIS));
+        this.listeners = route.listeners().name();
     }
 
     private static String micros(Duration duration) {
@@ -51,32 +62,44 @@ final class LettuceTransport implements LockTransport {
     }
 
     @Override
-    public CompletionStage<AcquireReply> acquire(LockKey lock, UUID holder, long floor) {
-        String me = LockValue.hex(holder);
-        if (lock.kind() == LockKind.EFFICIENCY) {
-            String[] key = {keys.lock(lock)};
-            return route.run(
-                    lock,
-                    link -> link.run(Script.ACQUIRE, key, me, leaseMillis, who)
-                            .thenApply(reply -> acquireReply(link, reply)));
-        }
-        String[] all = {keys.lock(lock), keys.counter(lock), keys.boot(lock), keys.floor(lock)};
-        return route.run(lock, link -> {
-            Incarnations.Sighting sighting = link.incarnation().last();
-            return link.run(
-                            Script.ACQUIRE,
-                            all,
-                            me,
-                            leaseMillis,
-                            who,
-                            sighting.incarnation(),
-                            Long.toString(sighting.checked()),
-                            Long.toString(sighting.seen()),
-                            tolerance,
-                            skew,
-                            Long.toString(floor))
-                    .thenApply(reply -> acquireReply(link, reply));
-        });
+    public CompletionStage<AcquireReply> acquire(LockKey lock, AcquireRequest request) {
+        String[] all = keys.all(lock);
+        Predecessor predecessor = request.predecessor();
+        return route.run(
+                lock,
+                link -> link.run(
+                                Script.ACQUIRE,
+                                all,
+                                arguments(
+                                        link,
+                                        request.holder(),
+                                        request.floor(),
+                                        leaseMillis,
+                                        who,
+                                        request.patience() == Acquisition.Patience.QUEUES ? channel() : "",
+                                        predecessor == null ? "" : LockValue.hex(predecessor.holder()),
+                                        predecessor == null
+                                                ? ""
+                                                : predecessor.passing().name()))
+                        .thenApply(reply -> acquireReply(link, reply)));
+    }
+
+    /** The arguments that acquire and release have in common, and then the others. */
+    private String[] arguments(Link link, UUID holder, long floor, String... others) {
+        Incarnations.Sighting sighting = link.incarnation().last();
+        String[] all = new String[COMMON_ARGUMENTS + others.length];
+        all[0] = LockValue.hex(holder);
+        all[1] = acceptance;
+        all[2] = listeners;
+        all[3] = sighting.incarnation();
+        all[4] = Long.toString(sighting.checked());
+        all[5] = Long.toString(sighting.seen());
+        all[6] = tolerance;
+        all[7] = skew;
+        all[8] = restartDelay;
+        all[9] = Long.toString(floor);
+        System.arraycopy(others, 0, all, COMMON_ARGUMENTS, others.length);
+        return all;
     }
 
     @Override
@@ -88,9 +111,14 @@ final class LettuceTransport implements LockTransport {
 
     @Override
     public CompletionStage<ReleaseReply> release(LockKey lock, UUID holder) {
-        String[] key = {keys.lock(lock)};
-        return route.run(lock, link -> link.run(Script.RELEASE, key, LockValue.hex(holder)))
-                .thenApply(reply -> reply.get(0).equals("released") ? ReleaseReply.RELEASED : ReleaseReply.ABSENT);
+        String[] all = keys.all(lock);
+        return route.run(
+                lock,
+                link -> link.run(Script.RELEASE, all, arguments(link, holder, 0, "0"))
+                        .thenApply(reply -> {
+                            note(link, reply, 2);
+                            return reply.get(0).equals("released") ? ReleaseReply.RELEASED : ReleaseReply.ABSENT;
+                        }));
     }
 
     @Override
@@ -117,7 +145,10 @@ final class LettuceTransport implements LockTransport {
     private AcquireReply acquireReply(Link over, List<String> reply) {
         String word = reply.get(0);
         return switch (word) {
-            case "held" -> new AcquireReply.Held(LockValue.parse(reply.get(1)), number(reply, 2));
+            case "held" -> {
+                note(over, reply, 4);
+                yield new AcquireReply.Held(LockValue.parse(reply.get(1)), number(reply, 2));
+            }
             case "granted" -> {
                 note(over, reply, 3);
                 yield new AcquireReply.Granted(number(reply, 1));

@@ -14,17 +14,13 @@ interface LockTransport {
     /** Names the server in messages, without credentials. */
     String server();
 
-    /**
-     * Asks for a full lease. Idempotent by holder: the same holder is granted the same token.
-     *
-     * @param floor the token must be above it; 0 where nothing has to be passed
-     */
-    CompletionStage<AcquireReply> acquire(LockKey lock, UUID holder, long floor);
+    /** Asks for a full lease. Idempotent by holder: the same holder is granted the same token. */
+    CompletionStage<AcquireReply> acquire(LockKey lock, AcquireRequest request);
 
     /** Asks for a full lease from now; never makes a lock that is gone. */
     CompletionStage<RenewReply> renew(LockKey lock, UUID holder);
 
-    /** Removes the lock if this holder has it. */
+    /** Takes a holder out of the queue, and the lock from it if it has it; a free lock goes to the next who waits. */
     CompletionStage<ReleaseReply> release(LockKey lock, UUID holder);
 
     /** The channel on which these locks are told that something has changed for them. */
@@ -38,6 +34,29 @@ interface LockTransport {
 
     /** Disconnects. Commands fail from now on. */
     void close(Duration limit);
+
+    /**
+     * A request for a lock.
+     *
+     * @param holder who asks
+     * @param floor the token must be above it; 0 where nothing has to be passed
+     * @param patience whether to enter the queue where the lock is taken
+     * @param predecessor whose lock, or whose place in the queue, comes to this holder
+     */
+    record AcquireRequest(
+            UUID holder,
+            long floor,
+            Acquisition.Patience patience,
+            @Nullable Predecessor predecessor) {}
+
+    /** A holder of this client that ends with the request of its successor. */
+    record Predecessor(UUID holder, Passing passing) {}
+
+    /** Whether a lock that the predecessor holds comes to the successor before other clients that wait. */
+    enum Passing {
+        BEFORE_OTHERS,
+        IN_TURN
+    }
 
     /** Hears that it may be worth asking. Nothing is certain of a message: it can be late, lost, doubled or forged. */
     interface Hints {

@@ -36,8 +36,18 @@ record LockValue(String holder, long token, HolderProcess process) {
         return ProcessHandle.current().pid() + "|" + host() + "|" + application;
     }
 
+    /** This process as others see it. */
+    static HolderProcess ourselves(String application, Instant since) {
+        return new HolderProcess(application, host(), ProcessHandle.current().pid(), since);
+    }
+
     static String hex(UUID holder) {
         return holder.toString().replace("-", "");
+    }
+
+    /** The reverse of {@link #hex}, for 32 hexadecimal digits. */
+    static UUID holder(String hex) {
+        return new UUID(Long.parseUnsignedLong(hex, 0, 16, 16), Long.parseUnsignedLong(hex, 16, 32, 16));
     }
 
     private static String host() {

@@ -10,6 +10,8 @@ import dev.fenceline.LockOptions;
 import dev.fenceline.lock.LockTransport.ReleaseReply;
 import dev.fenceline.lock.LockTransport.RenewReply;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -52,7 +54,7 @@ class RedisLease implements Lease {
     }
 
     /** What was granted to whom; the token of an efficiency lock is 0. */
-    record Grant(UUID holder, long token, Requests requests) {}
+    record Grant(UUID holder, long token, Requests requests, Transfers transfers) {}
 
     private record Ending(Reason reason, Duration held) {}
 
@@ -60,7 +62,9 @@ class RedisLease implements Lease {
     private final LockKey lock;
     private final UUID holder;
     private final Requests requests;
+    private final Transfers transfers;
     private final Timing timing;
+    private final Instant since;
     private final AtomicReference<@Nullable Ending> ending = new AtomicReference<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Renewal renewal;
@@ -85,8 +89,10 @@ class RedisLease implements Lease {
         this.lock = lock;
         this.holder = grant.holder();
         this.requests = grant.requests();
+        this.transfers = grant.transfers();
         this.timing = Timing.of(locks.options(), first.nano());
         this.proof = first;
+        this.since = Instant.EPOCH.plus(first.wallMicros(), ChronoUnit.MICROS);
         this.renewal = new Renewal(locks, this);
     }
 
@@ -95,9 +101,17 @@ class RedisLease implements Lease {
         RedisLease lease = lock.kind() == LockKind.FENCED
                 ? new RedisFencedLease(locks, lock, grant, proof)
                 : new RedisLease(locks, lock, grant, proof);
-        locks.hold(lease);
-        lease.renewal.start();
+        locks.keeper().add(lease);
         return lease;
+    }
+
+    Renewal renewal() {
+        return renewal;
+    }
+
+    /** When this process was granted the lock, by its wall clock. */
+    Instant since() {
+        return since;
     }
 
     boolean isFor(LockKey other) {
@@ -194,16 +208,33 @@ class RedisLease implements Lease {
         Ending now = new Ending(Reason.CLOSED, heldFor());
         boolean heldUntilNow = ended() == null && ending.compareAndSet(null, now);
         renewal.stop();
-        locks.forget(this);
+        locks.keeper().remove(this);
         if (heldUntilNow) {
             locks.tell(new FencelineEvent.LeaseClosed(lock.name(), now.held(), margin));
         }
         if (!mayBeOursAtTheServer()) {
+            boolean unused = advanceQueue(null);
             return null;
         }
-        return requests == Requests.ALL_ANSWERED
-                ? Release.send(locks, lock, holder)
-                : Release.sendTwice(locks, lock, holder);
+        return passOn();
+    }
+
+    /** Gives the lock to who is next in this process, or back to the server. */
+    CompletableFuture<ReleaseReply> passOn() {
+        if (requests == Requests.ONE_UNANSWERED) {
+            Release.sendLater(locks, lock, holder);
+        }
+        Succession succession = Succession.ofLock(locks, lock, holder, transfers);
+        return advanceQueue(succession) ? succession.acknowledged() : Release.send(locks, lock, holder);
+    }
+
+    private boolean advanceQueue(@Nullable Succession succession) {
+        Acquisition next = locks.queues().ended(lock, this);
+        if (next == null || locks.isClosed()) {
+            return false;
+        }
+        next.contend(succession);
+        return true;
     }
 
     private boolean mayBeOursAtTheServer() {
@@ -220,7 +251,7 @@ class RedisLease implements Lease {
         closed.set(true);
         ending.compareAndSet(null, new Ending(Reason.CLOSED, Duration.ZERO));
         renewal.stop();
-        locks.forget(this);
+        locks.keeper().remove(this);
     }
 
     /** Asks once, and takes the answer as a new proof. A refusal is left to the caller. */
@@ -271,8 +302,11 @@ class RedisLease implements Lease {
         renewal.stop();
         if (mayBeOursAtTheServer()) {
             locks.forgetAfterItsTime(this);
+            // The one who lost it has been told, or will be: who is next here need not wait for the server's own clock.
+            boolean unused = advanceQueue(Succession.ofLock(locks, lock, holder, transfers));
         } else {
-            locks.forget(this);
+            locks.keeper().remove(this);
+            boolean unused = advanceQueue(null);
         }
         locks.notices().tell(new FencelineEvent.LeaseLost(lock.name(), reason, over.held()));
         tellCallbacks(over);

@@ -11,9 +11,6 @@ import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** What both kinds of lock do: wait for an {@link Acquisition}, and say how it ended. */
@@ -83,7 +80,7 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
         long start = locks.clock().nanoTime();
         Acquisition acquisition = locks.start(lock, maxWait);
         try {
-            return ended(outcome(acquisition), start);
+            return ended(acquisition.await(), start);
         } catch (InterruptedException e) {
             giveUp(acquisition);
             locks.tell(new AcquireEnded(name(), AcquireOutcome.INTERRUPTED, since(start)));
@@ -99,7 +96,7 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
         try {
             while (true) {
                 try {
-                    return ended(outcome(acquisition), start);
+                    return ended(acquisition.await(), start);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -124,21 +121,6 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
         locks.tell(new AcquireEnded(name(), AcquireOutcome.NOT_ACQUIRED, waited));
         HolderProcess holder = outcome instanceof Acquisition.Outcome.Busy busy ? busy.holder() : null;
         return new Ended(null, holder, waited);
-    }
-
-    private Acquisition.Outcome outcome(Acquisition acquisition) throws InterruptedException {
-        try {
-            return acquisition.result().get(acquisition.nanosToHardStop(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            acquisition.fail(() -> acquisition.unavailable(
-                    locks.transport().server() + " did not answer within "
-                            + locks.options().commandTimeout().toMillis() + " ms",
-                    e));
-            // Done by now; with a grant, if that came first.
-            return acquisition.result().join();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("An acquisition ends with an outcome, never with an exception.", e);
-        }
     }
 
     /** The answer and the end of the wait may cross; then there is a lease, and nobody else will release it. */

@@ -34,15 +34,20 @@ final class Release {
         return release.acknowledged;
     }
 
+    /** Sends one release after a command timeout: for what may arrive behind those that are sent before. */
+    static void sendLater(ConnectedLocks locks, LockKey lock, UUID holder) {
+        Runnable second = () -> {
+            var unused = send(locks, lock, holder);
+        };
+        boolean unused = locks.later(second, locks.options().commandTimeout().toMillis());
+    }
+
     /**
      * As {@link #send}, and once more after a command timeout: for a holder of whom a request may still be on its way, and
      * may arrive behind the first release.
      */
     static CompletableFuture<ReleaseReply> sendTwice(ConnectedLocks locks, LockKey lock, UUID holder) {
-        Runnable second = () -> {
-            var unused = send(locks, lock, holder);
-        };
-        boolean unused = locks.later(second, locks.options().commandTimeout().toMillis());
+        sendLater(locks, lock, holder);
         return send(locks, lock, holder);
     }
 

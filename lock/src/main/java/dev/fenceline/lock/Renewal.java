@@ -2,14 +2,9 @@ package dev.fenceline.lock;
 
 import dev.fenceline.LeaseLostException.Reason;
 import dev.fenceline.lock.LockTransport.RenewReply;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
-/**
- * Keeps one lease alive and notices its end: one task on the scheduler, which wakes at the next renewal or at the deadline,
- * whichever comes first, and never blocks there.
- */
+/** When one lease is to be looked at: at its next renewal or at its deadline, whichever comes first. Never blocks. */
 final class Renewal {
 
     private static final long LONGEST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -21,29 +16,31 @@ final class Renewal {
     private volatile long next;
     private volatile boolean underWay;
     private volatile boolean stopped;
-    private volatile @Nullable Future<?> timer;
 
     Renewal(ConnectedLocks locks, RedisLease lease) {
         this.locks = locks;
         this.lease = lease;
         this.period = locks.options().renewalPeriod().toNanos();
-    }
-
-    void start() {
-        next = locks.clock().nanoTime() + period;
-        schedule();
+        this.next = locks.clock().nanoTime() + period;
     }
 
     /** No renewal is sent from now on; one that is on its way can only be refused or prolong what a release then removes. */
     void stop() {
         stopped = true;
-        Future<?> last = timer;
-        if (last != null) {
-            last.cancel(false);
-        }
     }
 
-    private void wake() {
+    /** When {@link #wake} has something to do. */
+    long due() {
+        long deadline = lease.deadline();
+        return lease.pastMaxHold() || deadline - next < 0 ? deadline : next;
+    }
+
+    boolean goesOn() {
+        return !stopped;
+    }
+
+    /** Renews when it is time, and notices when it is too late. */
+    void wake() {
         if (stopped || lease.isOver()) {
             return;
         }
@@ -54,7 +51,6 @@ final class Renewal {
                 send();
             }
         }
-        schedule();
     }
 
     private void send() {
@@ -67,27 +63,8 @@ final class Renewal {
                 // Sooner than in a period: with the usual third of the lease there is only one more before the
                 // deadline.
                 next = locks.clock().nanoTime() + Math.min(period / 4, LONGEST_RETRY_NANOS);
-                locks.soon(this::reschedule);
+                locks.keeper().wakeBy(next);
             }
         });
-    }
-
-    private void reschedule() {
-        Future<?> last = timer;
-        if (last != null) {
-            last.cancel(false);
-        }
-        schedule();
-    }
-
-    private void schedule() {
-        long now = locks.clock().nanoTime();
-        long toRenewal = next - now;
-        long toDeadline = lease.deadline() - now;
-        long nanos = lease.pastMaxHold() ? toDeadline : Math.min(toRenewal, toDeadline);
-        timer = locks.timer(this::wake, Math.max(0, nanos));
-        if (stopped) {
-            stop();
-        }
     }
 }

@@ -7,21 +7,34 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A Lua script from a file beside this class, and the digest by which Redis keeps it. */
 record Script(String source, String digest) {
+
+    private static final Pattern INCLUDE = Pattern.compile("^--#include (\\S+)$", Pattern.MULTILINE);
 
     static final Script ACQUIRE = load("acquire.lua");
     static final Script RENEW = load("renew.lua");
     static final Script RELEASE = load("release.lua");
     static final Script PROBE = load("probe.lua");
 
+    /** Loads a file, with the files that its {@code --#include} lines name in their places. */
     static Script load(String file) {
+        return of(text(file));
+    }
+
+    private static String text(String file) {
+        return INCLUDE.matcher(read(file)).replaceAll(include -> Matcher.quoteReplacement(text(include.group(1))));
+    }
+
+    private static String read(String file) {
         try (InputStream in = Script.class.getResourceAsStream(file)) {
             if (in == null) {
                 throw new IllegalStateException("The file " + file + " is missing from the jar of fenceline-lock.");
             }
-            return of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,100 +1,93 @@
--- Invariant: a token leaves here only after the key that covers it was written, and it is above every token this lock had.
+-- Invariant: a free lock goes to whoever is first in the queue; the same holder is granted the same token however often he asks.
 --
--- KEYS  lock, and for a fenced lock also: counter, boot, floor (one hash slot)
--- ARGV  holder, lease in ms, who holds; for a fenced lock also: incarnation, checked, seen, S, K, floor
---       Times are microseconds of this server's clock. The client says: at `checked` INFO named this incarnation on this
---       connection, and at `seen` for the first time.
--- Reply granted, token, time [, incarnation]        held, value, PTTL
---       wait, how long, counter, time [, incarnation]
---       floor, mark, time [, incarnation]           exhausted, counter, time [, incarnation]
---       The incarnation is there when INFO was asked, and renews what the client knows.
---
--- Why no interleaving repeats a token or hands out a lower one. Issued so far: t <= TIME + S at that moment, and the counter
--- says at least t, as long as the counter survives. It can be lost, wholly or in its last steps, only with an event that
--- shows here:
---   FLUSHALL                      the boot key is gone too. TIME + S + K is above all that was issued: jump there.
---   restart without the data      the same; with old data (RDB, AOF everysec) run_id differs from the boot key's: jump.
---   promotion of a replica        its data may lag, run_id was never the boot key's, or master_replid is new: jump.
---   A->B->A, nothing issued on B  A's run_id is back in the boot key, but each promotion draws a new master_replid: jump.
--- K is the skew between the clocks of two masters. In a new incarnation nothing is issued by the old one any more, so
--- `seen` + S + K does for TIME + S + K, and the wait of K is over when the client has known it for K. `seen` counts only if
--- INFO agrees: a packet may have been made for another incarnation.
--- Without INFO the boot key must equal what the client checked on this connection within the last second of *server*
--- time, so that a packet that was late, or a clock that was set back, asks INFO again. A connection does not move to
--- another process, and within one process only a promotion changes the incarnation: a master that was demoted and promoted
--- again within that second, with a counter rolled back meanwhile, is what this window leaves open.
--- Counter, boot key, lock, in this order: a script that dies in the middle is not rolled back, and leaves a gap, no repeat.
--- A floor lies in a key of its own lock. In the shared counter one poisoned mark would stop the whole bucket.
+-- Acquire, poll and accept in one. Includes token.lua, which names KEYS and the first ten ARGV, and queue.lua.
+-- ARGV  11 lease in ms, 12 who holds, 13 channel to queue with, or nothing for whoever does not wait,
+--       14 predecessor: a holder of the same client whose lock, or whose place in the queue, is now mine; or nothing,
+--       15 BEFORE_OTHERS where the predecessor's lock may come to me before others that queue
+-- Reply granted, token, time [, incarnation]        held, value, PTTL [, time, incarnation]
+--       or a refusal of token.lua
 
-local function text(number)
-  return string.format('%.0f', number) -- tostring and .. write 1.764e+15
+--#include token.lua
+--#include queue.lua
+
+local me = ARGV[1]
+local fenced = #KEYS > 3
+
+-- The message that we may have had was only a hint. Coming again keeps the place, and shows that we live.
+local function enqueue(place)
+  local millis = 2 * tonumber(ARGV[11])
+  if not place then
+    local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+    place = last and math.max(time, tonumber(last) + 1) or time
+  end
+  redis.call('ZADD', KEYS[2], 'NX', text(place), me)
+  redis.call('HSET', KEYS[3], me, text(time + millis * 1000) .. '|' .. ARGV[13] .. '|' .. ARGV[12])
+  -- A client that is gone leaves no queue behind. Others may wait longer than we do.
+  for _, key in ipairs({ KEYS[2], KEYS[3] }) do
+    if redis.call('PTTL', key) < 2 * millis then
+      redis.call('PEXPIRE', key, text(2 * millis))
+    end
+  end
+  local floor = tonumber(ARGV[10])
+  if fenced and floor > (tonumber(redis.call('GET', KEYS[6])) or 0) then
+    -- Whoever releases offers to us without knowing of our floor.
+    keep_floor(floor)
+  end
 end
 
-local clock = redis.call('TIME')
-local time = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
-local stored = redis.call('MGET', unpack(KEYS))
+look_at_clock()
+local value, counter, boot, floor
+if fenced then
+  local stored = redis.call('MGET', KEYS[1], KEYS[4], KEYS[5], KEYS[6])
+  value, counter, boot, floor = stored[1], stored[2], stored[3], stored[4]
+else
+  value = redis.call('GET', KEYS[1])
+end
 
-local value = stored[1]
-if value then
-  if string.sub(value, 1, 32) == ARGV[1] then
-    -- Our reply was lost, or our command came twice: the same grant once more.
-    redis.call('PEXPIRE', KEYS[1], ARGV[2])
-    return { 'granted', string.match(value, '^%x+|(%d+)|'), text(time) }
+if value and string.sub(value, 1, 32) == me then
+  -- Accepted; or our reply was lost, or our command came twice: the same grant once more.
+  redis.call('PEXPIRE', KEYS[1], ARGV[11])
+  return { 'granted', string.match(value, '^%x+|(%d+)|'), text(time) }
+end
+
+local passed = false
+if ARGV[14] ~= '' then
+  passed = value and string.sub(value, 1, 32) == ARGV[14]
+  local place = redis.call('ZSCORE', KEYS[2], ARGV[14])
+  if place then
+    leave({ ARGV[14] })
+    enqueue(tonumber(place))
+  end
+end
+
+if value and not passed then
+  if ARGV[13] ~= '' then
+    enqueue()
   end
   return { 'held', value, text(redis.call('PTTL', KEYS[1])) }
 end
 
-local token = 0
-local incarnation
-
-if #KEYS > 1 then
-  local counter, boot = tonumber(stored[2]), stored[3]
-  local checked, seen = tonumber(ARGV[5]), tonumber(ARGV[6])
-  local tolerance, skew = tonumber(ARGV[7]), tonumber(ARGV[8])
-  local stamp = '1|' .. ARGV[4] .. '|'
-
-  if not counter or not boot or string.sub(boot, 1, #stamp) ~= stamp
-      or time < checked or time > checked + 1000000 then
-    incarnation = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. '|'
-        .. string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
-    if incarnation ~= ARGV[4] then
-      seen = time
-    end
-    stamp = '1|' .. incarnation .. '|'
-    local jump
-    if not counter or not boot then
-      jump = time + tolerance + skew
-    elseif string.sub(boot, 1, #stamp) ~= stamp then
-      jump = seen + tolerance + skew
-    end
-    if jump then
-      counter = math.max(counter or 0, jump)
-      redis.call('SET', KEYS[2], text(counter))
-      redis.call('SET', KEYS[3], stamp .. text(time))
-    end
+local refused = fenced and decide(counter, boot, floor)
+if refused then
+  -- Offered to nobody: those who queue poll.
+  if passed then
+    redis.call('DEL', KEYS[1])
   end
-
-  local mark = math.max(tonumber(ARGV[9]), tonumber(stored[4]) or 0)
-  token = math.max(counter + 1, time)
-  local above = mark >= token
-  if above then
-    if mark - time > 86400000000 then
-      return { 'floor', text(mark), text(time), incarnation }
-    end
-    token = mark + 1
-  end
-  if token >= 9007199254740992 then
-    return { 'exhausted', text(counter), text(time), incarnation }
-  end
-  if above then
-    -- Kept until the clock is S past it: by then the normal token is above it, also after a step back of S.
-    redis.call('SET', KEYS[4], text(token), 'PX', text(math.ceil((token - time + tolerance) / 1000)))
-  elseif token > time + tolerance then
-    return { 'wait', text(token - time - tolerance), text(counter), text(time), incarnation }
-  else
-    redis.call('SET', KEYS[2], text(token))
-  end
+  return refused
 end
 
-redis.call('SET', KEYS[1], ARGV[1] .. '|' .. text(token) .. '|' .. text(time) .. '|' .. ARGV[3], 'PX', ARGV[2])
+local first = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+if first and first ~= me and not (passed and ARGV[15] == 'BEFORE_OTHERS') then
+  value = offer()
+  if value then
+    if ARGV[13] ~= '' then
+      enqueue()
+    end
+    return { 'held', value, ARGV[2], text(time), incarnation }
+  end
+end
+if first then
+  leave({ me })
+end
+grant(me, ARGV[12], ARGV[11])
 return { 'granted', text(token), text(time), incarnation }

@@ -129,7 +129,9 @@ final class Fixture {
         }
 
         LockTransport.AcquireReply acquire(LockName name, UUID holder, long floor) throws SendFailure {
-            return answer(transport.acquire(fenced(name), holder, floor));
+            return answer(transport.acquire(
+                    fenced(name),
+                    new LockTransport.AcquireRequest(holder, floor, Acquisition.Patience.TRIES_ONCE, null)));
         }
 
         /** Acquires for a new holder, going on after the microseconds that a jump costs; releases at once. */

@@ -279,7 +279,7 @@ class LostRepliesTest {
             assertThat(wire.acquire(ACCOUNT, UUID.randomUUID())).isInstanceOf(AcquireReply.Granted.class);
             redis.command("SCRIPT", "FLUSH");
             Armed unknown = onAcquire().delayReply(TIMEOUT.dividedBy(2));
-            Armed text = proxy.onRequest("-- Invariant: a token leaves here").holdReply();
+            Armed text = proxy.onRequest("-- Invariant: a free lock goes to").holdReply();
             long start = System.nanoTime();
             assertThatThrownBy(() -> wire.acquire(ACCOUNT, UUID.randomUUID()))
                     .isInstanceOf(SendFailure.class)

@@ -23,6 +23,7 @@ import dev.fenceline.lock.LockTransport.RenewReply;
 import dev.fenceline.testkit.RedisServer;
 import dev.fenceline.testkit.SharedServers;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -257,25 +258,12 @@ class TokenRuleTest {
         LockKey lock = fenced(ACCOUNT);
         String[] boot = redis.command("GET", keys.boot(lock)).split("\\|", 4);
         String time = Long.toString(checked);
-        List<String> reply = redis.command(
-                        "EVAL",
-                        Script.ACQUIRE.source(),
-                        "4",
-                        keys.lock(lock),
-                        keys.counter(lock),
-                        keys.boot(lock),
-                        keys.floor(lock),
-                        LockValue.hex(me),
-                        "10000",
-                        "who",
-                        boot[1] + "|" + boot[2],
-                        time,
-                        time,
-                        "10000000",
-                        "0",
-                        "0")
-                .lines()
-                .toList();
+        List<String> command = new ArrayList<>(List.of("EVAL", Script.ACQUIRE.source(), "6"));
+        command.addAll(List.of(keys.all(lock)));
+        command.addAll(List.of(LockValue.hex(me), "500", "COUNTED", boot[1] + "|" + boot[2], time, time));
+        command.addAll(List.of("10000000", "0", "0", "0", "10000", "who", "", "", ""));
+        List<String> reply =
+                redis.command(command.toArray(String[]::new)).lines().toList();
         redis.command("DEL", keys.lock(lock));
         return reply;
     }
