@@ -1,9 +1,11 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.Action;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencelineEvent.StaleRefused;
 import dev.fenceline.FencingToken;
 import dev.fenceline.StaleTokenException;
+import dev.fenceline.Work;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;

@@ -10,6 +10,7 @@ import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TransactionRolledBackException;
 import dev.fenceline.UnfencedWriteException;
+import dev.fenceline.Work;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,9 +1,11 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.Action;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLock;
 import dev.fenceline.FencelineException;
 import dev.fenceline.StaleTokenException;
+import dev.fenceline.Work;
 import java.time.Duration;
 import java.util.Optional;
 

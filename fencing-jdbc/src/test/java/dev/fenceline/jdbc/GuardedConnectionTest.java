@@ -3,6 +3,7 @@ package dev.fenceline.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.fenceline.Action;
 import dev.fenceline.TransactionRolledBackException;
 import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;

@@ -1,5 +1,6 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.Work;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
