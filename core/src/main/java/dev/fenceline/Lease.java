@@ -1,6 +1,5 @@
 package dev.fenceline;
 
-import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
@@ -12,7 +11,7 @@ import java.util.function.Consumer;
  *
  * <p><b>Thread-safety:</b> any thread may call any method; a lease is bound to no thread and is not reentrant.
  */
-public interface Lease extends AutoCloseable {
+public interface Lease extends Hold {
 
     /**
      * Returns the lock that is held.
@@ -20,28 +19,6 @@ public interface Lease extends AutoCloseable {
      * @return its name
      */
     LockName lock();
-
-    /**
-     * Tells whether this process still believes in its lease. Does not ask the server.
-     *
-     * @return false once the lease was closed or lost
-     */
-    boolean isHeld();
-
-    /**
-     * Returns how long the lease runs if it is not renewed, by this process's monotonic clock and minus the clock drift that
-     * is allowed for.
-     *
-     * @return zero once the lease was closed or lost
-     */
-    Duration remaining();
-
-    /**
-     * Does nothing while the lease is held.
-     *
-     * @throws LeaseLostException when it was lost or closed; the message says why and since when
-     */
-    void requireHeld();
 
     /**
      * Asks the server for a full lease from now, ahead of the automatic renewal.
@@ -64,13 +41,4 @@ public interface Lease extends AutoCloseable {
      * @param callback receives what {@link #requireHeld()} would throw
      */
     void onLost(Consumer<LeaseLostException> callback);
-
-    /**
-     * Releases the lock if it is still ours. Idempotent and quiet: a release that fails is reported once to the listener, and
-     * the lock becomes free when the lease time has passed.
-     *
-     * <p><b>Blocking:</b> one command timeout at most. <b>Interruption:</b> the flag is kept.
-     */
-    @Override
-    void close();
 }

@@ -1,0 +1,156 @@
+package dev.fenceline;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A lock for one thread: free or taken, and told what goes wrong. It never waits. */
+final class LockInMemory implements FencedLock {
+
+    private final LockName name;
+    private final List<Leased> granted = new CopyOnWriteArrayList<>();
+    private final List<LockName> log;
+    private final List<Duration> waits = new CopyOnWriteArrayList<>();
+    private Optional<RuntimeException> failure = Optional.empty();
+
+    LockInMemory(LockName name) {
+        this(name, new CopyOnWriteArrayList<>());
+    }
+
+    /** Shares a log of the names in the order of what happened to them. */
+    LockInMemory(LockName name, List<LockName> log) {
+        this.name = name;
+        this.log = log;
+    }
+
+    List<Leased> granted() {
+        return granted;
+    }
+
+    Leased newest() {
+        return granted.get(granted.size() - 1);
+    }
+
+    List<Duration> waits() {
+        return waits;
+    }
+
+    void take() {
+        granted.add(new Leased());
+    }
+
+    void failWith(RuntimeException thrown) {
+        failure = Optional.of(thrown);
+    }
+
+    @Override
+    public LockName name() {
+        return name;
+    }
+
+    @Override
+    public Optional<FencedLease> tryAcquire() {
+        failure.ifPresent(thrown -> {
+            throw thrown;
+        });
+        if (granted.stream().anyMatch(Leased::isHeld)) {
+            return Optional.empty();
+        }
+        log.add(name);
+        take();
+        return Optional.of(newest());
+    }
+
+    @Override
+    public FencedLease acquire() throws InterruptedException {
+        return acquireWithin(Duration.ZERO);
+    }
+
+    @Override
+    public FencedLease acquireWithin(Duration maxWait) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("Interrupted before lock '" + name + "' was asked for.");
+        }
+        waits.add(maxWait);
+        return tryAcquire().orElseThrow(() -> new LockNotAcquiredException(name, maxWait, null));
+    }
+
+    @Override
+    public void raiseFloor(FencingToken mark) {
+        throw new AssertionError("not asked for here");
+    }
+
+    /** One grant. */
+    final class Leased implements FencedLease {
+
+        private final FencingToken token = new FencingToken(name, granted.size() + 1, UUID.randomUUID());
+        private @Nullable RuntimeException atClose;
+        private volatile LeaseLostException.@Nullable Reason over;
+        private int closings;
+
+        void lose(LeaseLostException.Reason reason) {
+            over = reason;
+        }
+
+        void throwAtClose(RuntimeException thrown) {
+            atClose = thrown;
+        }
+
+        int closings() {
+            return closings;
+        }
+
+        @Override
+        public FencingToken token() {
+            return token;
+        }
+
+        @Override
+        public LockName lock() {
+            return name;
+        }
+
+        @Override
+        public boolean isHeld() {
+            return over == null;
+        }
+
+        @Override
+        public Duration remaining() {
+            return isHeld() ? Duration.ofSeconds(token.value()) : Duration.ZERO;
+        }
+
+        @Override
+        public void requireHeld() {
+            if (over != null) {
+                throw new LeaseLostException(name, over, Duration.ofSeconds(1));
+            }
+        }
+
+        @Override
+        public void renew() {
+            requireHeld();
+        }
+
+        @Override
+        public void onLost(Consumer<LeaseLostException> callback) {
+            throw new AssertionError("not asked for here");
+        }
+
+        @Override
+        public void close() {
+            closings++;
+            if (over == null) {
+                over = LeaseLostException.Reason.CLOSED;
+                log.add(name);
+            }
+            if (atClose != null) {
+                throw atClose;
+            }
+        }
+    }
+}
