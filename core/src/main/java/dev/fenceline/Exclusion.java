@@ -2,17 +2,24 @@ package dev.fenceline;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /**
- * What is acquired, held and given back: a {@link DistributedLock}.
+ * What is acquired, held and given back: one {@link DistributedLock}, or several {@link FencedLocks} in one order.
  *
- * <p>{@code call} and {@code run} keep it for the length of some work, and always give it back. {@code acquire} leaves that to
- * the caller.
+ * <p>There are three ways to take it. {@code call} and {@code run} keep it for the length of some work, and always give it
+ * back. {@code acquire} leaves that to the caller. {@code acquireAsync} does so without holding a thread.
  *
  * <p>Grants are not reentrant: a thread that acquires twice waits for itself.
  *
  * <p><b>Interruption:</b> on {@code InterruptedException} the flag is clear and a release has been sent; should that release
  * be lost too, the lock stays taken until the lease time passes. Methods that do not declare it keep the flag.
+ *
+ * <p><b>Futures:</b> whoever ends a returned future gives up as an interruption does, be it by {@code cancel}, by
+ * {@code orTimeout} or in another way; a grant that crosses is released. That is so for the future that was returned, and not
+ * for stages made from it, which do not pass a cancellation on. Futures fail with what the blocking method throws. What depends
+ * on them runs on {@link java.util.concurrent.ForkJoinPool#commonPool()} where it is not told otherwise, as with other futures,
+ * or on the thread that added it; never on a thread of the locks or of the network, so it may block.
  *
  * <p><b>Thread-safety:</b> any thread.
  *
@@ -55,6 +62,29 @@ public interface Exclusion<H extends Hold> {
      * @throws IllegalArgumentException when {@code maxWait} is negative or beyond 366 days
      */
     H acquireWithin(Duration maxWait) throws InterruptedException;
+
+    /**
+     * As {@link #tryAcquire()}, and holds no thread until the server has answered.
+     *
+     * @return empty when somebody else holds it
+     */
+    CompletableFuture<Optional<H>> tryAcquireAsync();
+
+    /**
+     * As {@link #acquire()}, and holds no thread while waiting.
+     *
+     * @return what is held. Whoever closes it on the last thread that needs it may use {@link Hold#closeAsync()}
+     */
+    CompletableFuture<H> acquireAsync();
+
+    /**
+     * As {@link #acquireWithin}, and holds no thread while waiting.
+     *
+     * @param maxWait zero to 366 days; zero tries once
+     * @return what is held
+     * @throws IllegalArgumentException at once, when {@code maxWait} is negative or beyond 366 days
+     */
+    CompletableFuture<H> acquireAsync(Duration maxWait);
 
     /**
      * Runs work while holding, and gives back whatever happens.

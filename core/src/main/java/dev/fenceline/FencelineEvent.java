@@ -14,7 +14,7 @@ public sealed interface FencelineEvent {
         ACQUIRED,
         /** Somebody else held the lock all the time. */
         NOT_ACQUIRED,
-        /** The waiting thread was interrupted. */
+        /** The waiting thread was interrupted, or its future was cancelled. */
         INTERRUPTED,
         /** The lock server could not be used. */
         FAILED
@@ -45,6 +45,13 @@ public sealed interface FencelineEvent {
         /** The answer to the commit was lost and asking did not settle it, or the work committed by itself. */
         UNKNOWN
     }
+
+    /**
+     * An attempt to acquire begins. One {@link AcquireEnded} follows: the difference of the two is how many wait.
+     *
+     * @param lock what is to be locked
+     */
+    record AcquireStarted(LockName lock) implements FencelineEvent {}
 
     /**
      * An attempt to acquire ended.
@@ -88,6 +95,15 @@ public sealed interface FencelineEvent {
      * @param cause why
      */
     record ReleaseFailed(LockName lock, Throwable cause) implements FencelineEvent {}
+
+    /**
+     * A lock server could not be used, and the choice that was made for it takes effect now.
+     *
+     * @param lock what was to be locked
+     * @param choice skips the work, or runs it without the lock
+     * @param cause why the server could not be used
+     */
+    record OutageBypassed(LockName lock, WhenUnavailable choice, Throwable cause) implements FencelineEvent {}
 
     /**
      * A lock server restarted, was promoted or lost its data; tokens jump ahead of all that were issued before.

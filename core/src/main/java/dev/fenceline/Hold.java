@@ -1,9 +1,10 @@
 package dev.fenceline;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 /**
- * What was acquired, until it is closed or lost: the {@link Lease} of a lock.
+ * What was acquired, until it is closed or lost: the {@link Lease} of one lock, or the {@link FencedLeases} of several.
  *
  * <p><b>Thread-safety:</b> any thread may call any method; a hold is bound to no thread.
  */
@@ -39,4 +40,14 @@ public interface Hold extends AutoCloseable {
      */
     @Override
     void close();
+
+    /**
+     * As {@link #close()}, and holds no thread until the server has answered. The release is on its way when this returns.
+     *
+     * <p>The stages that depend on the future run where those of {@link Exclusion#acquireAsync()} do.
+     *
+     * @return ends within one command timeout, and never with an exception: a release that fails is reported to the listener.
+     *     Cancelling it does not call the release back
+     */
+    CompletableFuture<Void> closeAsync();
 }

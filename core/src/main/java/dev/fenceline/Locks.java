@@ -1,5 +1,8 @@
 package dev.fenceline;
 
+import java.util.Collection;
+import java.util.List;
+
 /**
  * Hands out locks over one connected lock service. Make one per process and keep it.
  *
@@ -22,6 +25,26 @@ public interface Locks extends AutoCloseable {
      * @return a cheap object; nothing is sent yet
      */
     FencedLock fenced(LockName name);
+
+    /**
+     * Returns several locks as one, to be taken in one order.
+     *
+     * @param names what to lock, in any order
+     * @return a cheap object; nothing is sent yet
+     * @throws IllegalArgumentException when there is no name, or one is there twice
+     */
+    default FencedLocks fencedAll(LockName... names) {
+        return fencedAll(List.of(names));
+    }
+
+    /**
+     * Returns several locks as one, to be taken in one order.
+     *
+     * @param names what to lock, in any order
+     * @return a cheap object; nothing is sent yet
+     * @throws IllegalArgumentException when there is no name, or one is there twice
+     */
+    FencedLocks fencedAll(Collection<LockName> names);
 
     /**
      * Returns the lock for work that may happen twice.

@@ -49,9 +49,18 @@ public final class LoggingListener implements FencelineListener {
             log(
                     Level.WARNING,
                     "FENCELINE-106 outcome unknown on " + ended.resource() + " under token " + ended.token());
+        } else if (event instanceof FencelineEvent.OutageBypassed bypassed) {
+            log(Level.WARNING, "FENCELINE-107 " + consequence(bypassed) + ": " + bypassed.cause());
         } else if (LOG.isLoggable(Level.DEBUG)) {
             log(Level.DEBUG, "FENCELINE-100 " + event);
         }
+    }
+
+    private static String consequence(FencelineEvent.OutageBypassed bypassed) {
+        String work = "work under '" + bypassed.lock() + "' ";
+        return bypassed.choice() == WhenUnavailable.RUN_ANYWAY
+                ? work + "runs without the lock, and may run elsewhere at the same time"
+                : work + "is skipped, and may be done by nobody";
     }
 
     private static void log(Level level, String message) {

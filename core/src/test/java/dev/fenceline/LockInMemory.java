@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ final class LockInMemory implements FencedLock {
     private final List<LockName> log;
     private final List<Duration> waits = new CopyOnWriteArrayList<>();
     private Optional<RuntimeException> failure = Optional.empty();
+    private Optional<CompletableFuture<FencedLease>> pending = Optional.empty();
 
     LockInMemory(LockName name) {
         this(name, new CopyOnWriteArrayList<>());
@@ -45,6 +47,13 @@ final class LockInMemory implements FencedLock {
 
     void failWith(RuntimeException thrown) {
         failure = Optional.of(thrown);
+    }
+
+    /** The next asynchronous acquisition ends when the test ends it. */
+    CompletableFuture<FencedLease> hold() {
+        CompletableFuture<FencedLease> future = new CompletableFuture<>();
+        pending = Optional.of(future);
+        return future;
     }
 
     @Override
@@ -77,6 +86,23 @@ final class LockInMemory implements FencedLock {
         }
         waits.add(maxWait);
         return tryAcquire().orElseThrow(() -> new LockNotAcquiredException(name, maxWait, null));
+    }
+
+    @Override
+    public CompletableFuture<Optional<FencedLease>> tryAcquireAsync() {
+        return CompletableFuture.supplyAsync(this::tryAcquire);
+    }
+
+    @Override
+    public CompletableFuture<FencedLease> acquireAsync() {
+        return acquireAsync(Duration.ZERO);
+    }
+
+    @Override
+    public CompletableFuture<FencedLease> acquireAsync(Duration maxWait) {
+        waits.add(maxWait);
+        return pending.orElseGet(() -> CompletableFuture.supplyAsync(
+                () -> tryAcquire().orElseThrow(() -> new LockNotAcquiredException(name, maxWait, null))));
     }
 
     @Override
@@ -151,6 +177,12 @@ final class LockInMemory implements FencedLock {
             if (atClose != null) {
                 throw atClose;
             }
+        }
+
+        @Override
+        public CompletableFuture<Void> closeAsync() {
+            close();
+            return CompletableFuture.completedFuture(null);
         }
     }
 }

@@ -137,15 +137,20 @@ final class Acquisition {
             }
             return result.get(nanosToHardStop(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            fail(() -> unavailable(
-                    server() + " did not answer within "
-                            + locks.options().commandTimeout().toMillis() + " ms",
-                    e));
+            endForSilence(e);
             // Done by now; with a grant, if that came first.
             return result.join();
         } catch (ExecutionException e) {
             throw new IllegalStateException("An acquisition ends with an outcome, never with an exception.", e);
         }
+    }
+
+    /** Ends the wait because the server says nothing; with a grant, if that came first. */
+    void endForSilence(TimeoutException e) {
+        fail(() -> unavailable(
+                server() + " did not answer within "
+                        + locks.options().commandTimeout().toMillis() + " ms",
+                e));
     }
 
     /** Nanoseconds until the caller wants an answer. */

@@ -3,6 +3,7 @@ package dev.fenceline.lock;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.EfficiencyLock;
 import dev.fenceline.FencedLock;
+import dev.fenceline.FencedLocks;
 import dev.fenceline.FencelineEvent;
 import dev.fenceline.HolderProcess;
 import dev.fenceline.LockName;
@@ -11,6 +12,7 @@ import dev.fenceline.Locks;
 import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -74,6 +76,11 @@ final class ConnectedLocks implements Locks, LockTransport.Hints {
     @Override
     public FencedLock fenced(LockName name) {
         return new RedisFencedLock(this, name);
+    }
+
+    @Override
+    public FencedLocks fencedAll(Collection<LockName> names) {
+        return FencedLocks.of(names.stream().map(this::fenced).toList(), options.maxWait());
     }
 
     @Override

@@ -2,8 +2,10 @@ package dev.fenceline.lock;
 
 import dev.fenceline.EfficiencyLock;
 import dev.fenceline.FencedLock;
+import dev.fenceline.FencedLocks;
 import dev.fenceline.LockName;
 import dev.fenceline.Locks;
+import java.util.Collection;
 
 /** Closes locks when the JVM ends, so that SIGTERM does not leave others waiting for the lease time. */
 final class HookedLocks implements Locks {
@@ -25,6 +27,11 @@ final class HookedLocks implements Locks {
     @Override
     public FencedLock fenced(LockName name) {
         return locks.fenced(name);
+    }
+
+    @Override
+    public FencedLocks fencedAll(Collection<LockName> names) {
+        return locks.fencedAll(names);
     }
 
     @Override

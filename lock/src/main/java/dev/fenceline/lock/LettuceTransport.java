@@ -110,11 +110,13 @@ final class LettuceTransport implements LockTransport {
     }
 
     @Override
-    public CompletionStage<ReleaseReply> release(LockKey lock, UUID holder) {
+    public CompletionStage<ReleaseReply> release(LockKey lock, UUID holder, Duration keep) {
         String[] all = keys.all(lock);
+        // Rounded up: it is a least time.
+        String keepMillis = Long.toString(keep.plusNanos(999_999).toMillis());
         return route.run(
                 lock,
-                link -> link.run(Script.RELEASE, all, arguments(link, holder, 0, "0"))
+                link -> link.run(Script.RELEASE, all, arguments(link, holder, 0, keepMillis))
                         .thenApply(reply -> {
                             note(link, reply, 2);
                             return reply.get(0).equals("released") ? ReleaseReply.RELEASED : ReleaseReply.ABSENT;

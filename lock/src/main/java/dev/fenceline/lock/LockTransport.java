@@ -20,8 +20,12 @@ interface LockTransport {
     /** Asks for a full lease from now; never makes a lock that is gone. */
     CompletionStage<RenewReply> renew(LockKey lock, UUID holder);
 
-    /** Takes a holder out of the queue, and the lock from it if it has it; a free lock goes to the next who waits. */
-    CompletionStage<ReleaseReply> release(LockKey lock, UUID holder);
+    /**
+     * Takes a holder out of the queue, and the lock from it if it has it; a free lock goes to the next who waits.
+     *
+     * @param keep leaves a lock of this holder to nobody for so long instead: not its own any more, and nobody else's yet
+     */
+    CompletionStage<ReleaseReply> release(LockKey lock, UUID holder, Duration keep);
 
     /** The channel on which these locks are told that something has changed for them. */
     String channel();

@@ -71,6 +71,9 @@ class RedisLease implements Lease {
 
     private volatile Proof proof;
 
+    /** From when on the lock may be free after a release, by the monotonic clock. */
+    private volatile long freeAt;
+
     private final ReentrantLock guard = new ReentrantLock();
     private final List<Consumer<LeaseLostException>> callbacks = new ArrayList<>();
 
@@ -92,6 +95,7 @@ class RedisLease implements Lease {
         this.transfers = grant.transfers();
         this.timing = Timing.of(locks.options(), first.nano());
         this.proof = first;
+        this.freeAt = first.nano();
         this.since = Instant.EPOCH.plus(first.wallMicros(), ChronoUnit.MICROS);
         this.renewal = new Renewal(locks, this);
     }
@@ -193,6 +197,16 @@ class RedisLease implements Lease {
         }
     }
 
+    @Override
+    public CompletableFuture<Void> closeAsync() {
+        return AsyncClosing.of(locks, this);
+    }
+
+    /** Has the release keep the lock taken until so long from now: since the grant is known, it has been made at the server. */
+    void keepAtLeast(Duration time) {
+        freeAt = locks.clock().nanoTime() + time.toNanos();
+    }
+
     /**
      * Ends the lease and sends the release; null when that was done before, or when there is nothing to release.
      *
@@ -222,7 +236,13 @@ class RedisLease implements Lease {
     /** Gives the lock to who is next in this process, or back to the server. */
     CompletableFuture<ReleaseReply> passOn() {
         if (requests == Requests.ONE_UNANSWERED) {
-            Release.sendLater(locks, lock, holder);
+            Release.sendLater(locks, lock, holder, freeAt);
+        }
+        if (freeAt - locks.clock().nanoTime() > 0) {
+            // Who is next here waits for that time like everybody else.
+            CompletableFuture<ReleaseReply> kept = Release.send(locks, lock, holder, freeAt);
+            boolean unused = advanceQueue(null);
+            return kept;
         }
         Succession succession = Succession.ofLock(locks, lock, holder, transfers);
         return advanceQueue(succession) ? succession.acknowledged() : Release.send(locks, lock, holder);

@@ -3,17 +3,16 @@ package dev.fenceline.lock;
 import dev.fenceline.DistributedLock;
 import dev.fenceline.FencelineEvent.AcquireEnded;
 import dev.fenceline.FencelineEvent.AcquireOutcome;
+import dev.fenceline.FencelineEvent.AcquireStarted;
 import dev.fenceline.HolderProcess;
 import dev.fenceline.Lease;
 import dev.fenceline.LockName;
 import dev.fenceline.LockNotAcquiredException;
-import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
-/** What both kinds of lock do: wait for an {@link Acquisition}, and say how it ended. */
+/** What both kinds of lock do: wait for an {@link Acquisition}, with a thread or with a future, and say how it ended. */
 abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
 
     /** As for what the options say; far below what nanoseconds in 64 bits can count. */
@@ -41,8 +40,8 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
 
     @Override
     public final Optional<L> tryAcquire() {
-        Ended ended = acquireUninterruptibly();
-        return Optional.ofNullable(ended.lease()).map(this::own);
+        tellStarted();
+        return acquireUninterruptibly();
     }
 
     @Override
@@ -52,6 +51,42 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
 
     @Override
     public final L acquireWithin(Duration maxWait) throws InterruptedException {
+        checkWait(maxWait);
+        if (Thread.interrupted()) {
+            throw new InterruptedException("Interrupted before lock '" + name() + "' was asked for.");
+        }
+        tellStarted();
+        long start = locks.clock().nanoTime();
+        Acquisition acquisition = locks.start(lock, maxWait);
+        try {
+            return leaseOrError(ended(acquisition.await(), start), since(start));
+        } catch (InterruptedException e) {
+            acquisition.abandon();
+            Acquisitions.giveBack(acquisition.result().join());
+            locks.tell(new AcquireEnded(name(), AcquireOutcome.INTERRUPTED, since(start)));
+            throw e;
+        }
+    }
+
+    @Override
+    public final CompletableFuture<Optional<L>> tryAcquireAsync() {
+        tellStarted();
+        return Promise.of(locks, lock, Duration.ZERO, (outcome, waited) -> leaseIfFree(outcome));
+    }
+
+    @Override
+    public final CompletableFuture<L> acquireAsync() {
+        return acquireAsync(locks.options().maxWait());
+    }
+
+    @Override
+    public final CompletableFuture<L> acquireAsync(Duration maxWait) {
+        checkWait(maxWait);
+        tellStarted();
+        return Promise.of(locks, lock, maxWait, this::leaseOrError);
+    }
+
+    private void checkWait(Duration maxWait) {
         if (maxWait.isNegative()) {
             throw new IllegalArgumentException(
                     "maxWait of " + maxWait + " for lock '" + name() + "' is negative; zero tries once.");
@@ -60,43 +95,17 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
             throw new IllegalArgumentException("maxWait of " + maxWait + " for lock '" + name() + "' is beyond "
                     + LONGEST_WAIT.toDays() + " days. Wait for a shorter time, and again.");
         }
-        if (Thread.interrupted()) {
-            throw new InterruptedException("Interrupted before lock '" + name() + "' was asked for.");
-        }
-        Ended ended = acquire(maxWait);
-        if (ended.lease() == null) {
-            HolderProcess holder = ended.holder();
-            throw holder != null && locks.holds(lock)
-                    ? LockNotAcquiredException.heldByOurselves(name(), ended.waited(), holder)
-                    : new LockNotAcquiredException(name(), ended.waited(), holder);
-        }
-        return own(ended.lease());
-    }
-
-    private record Ended(
-            @Nullable RedisLease lease, @Nullable HolderProcess holder, Duration waited) {}
-
-    private Ended acquire(Duration maxWait) throws InterruptedException {
-        long start = locks.clock().nanoTime();
-        Acquisition acquisition = locks.start(lock, maxWait);
-        try {
-            return ended(acquisition.await(), start);
-        } catch (InterruptedException e) {
-            giveUp(acquisition);
-            locks.tell(new AcquireEnded(name(), AcquireOutcome.INTERRUPTED, since(start)));
-            throw e;
-        }
     }
 
     /** Tries once. The wait is one command timeout at most, so an interruption can wait too. */
-    private Ended acquireUninterruptibly() {
+    private Optional<L> acquireUninterruptibly() {
         long start = locks.clock().nanoTime();
         Acquisition acquisition = locks.start(lock, Duration.ZERO);
         boolean interrupted = false;
         try {
             while (true) {
                 try {
-                    return ended(acquisition.await(), start);
+                    return leaseIfFree(ended(acquisition.await(), start));
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -108,35 +117,33 @@ abstract class RedisLock<L extends Lease> implements DistributedLock<L> {
         }
     }
 
-    private Ended ended(Acquisition.Outcome outcome, long start) {
-        Duration waited = since(start);
-        if (outcome instanceof Acquisition.Outcome.Granted granted) {
-            locks.tell(new AcquireEnded(name(), AcquireOutcome.ACQUIRED, waited));
-            return new Ended(granted.lease(), null, waited);
-        }
-        if (outcome instanceof Acquisition.Outcome.Failed failed) {
-            locks.tell(new AcquireEnded(name(), AcquireOutcome.FAILED, waited));
-            throw failed.why().get();
-        }
-        locks.tell(new AcquireEnded(name(), AcquireOutcome.NOT_ACQUIRED, waited));
-        HolderProcess holder = outcome instanceof Acquisition.Outcome.Busy busy ? busy.holder() : null;
-        return new Ended(null, holder, waited);
+    private void tellStarted() {
+        locks.tell(new AcquireStarted(name()));
     }
 
-    /** The answer and the end of the wait may cross; then there is a lease, and nobody else will release it. */
-    private void giveUp(Acquisition acquisition) {
-        acquisition.abandon();
-        if (acquisition.result().join() instanceof Acquisition.Outcome.Granted granted) {
-            RedisLease lease = granted.lease();
-            CompletableFuture<ReleaseReply> acknowledged = lease.startClosing();
-            if (acknowledged != null) {
-                var unused = acknowledged.whenComplete((reply, thrown) -> {
-                    if (thrown != null) {
-                        lease.releaseFailed(SendFailure.of(thrown));
-                    }
-                });
-            }
+    private Acquisition.Outcome ended(Acquisition.Outcome outcome, long start) {
+        locks.tell(new AcquireEnded(name(), Acquisitions.told(outcome), since(start)));
+        return outcome;
+    }
+
+    private Optional<L> leaseIfFree(Acquisition.Outcome outcome) {
+        if (outcome instanceof Acquisition.Outcome.Failed failed) {
+            throw failed.why().get();
         }
+        return outcome instanceof Acquisition.Outcome.Granted granted
+                ? Optional.of(own(granted.lease()))
+                : Optional.empty();
+    }
+
+    private L leaseOrError(Acquisition.Outcome outcome, Duration waited) {
+        return leaseIfFree(outcome).orElseThrow(() -> notAcquired(outcome, waited));
+    }
+
+    private LockNotAcquiredException notAcquired(Acquisition.Outcome outcome, Duration waited) {
+        HolderProcess holder = outcome instanceof Acquisition.Outcome.Busy busy ? busy.holder() : null;
+        return holder != null && locks.holds(lock)
+                ? LockNotAcquiredException.heldByOurselves(name(), waited, holder)
+                : new LockNotAcquiredException(name(), waited, holder);
     }
 
     private Duration since(long start) {

@@ -8,6 +8,11 @@
 --#include token.lua
 --#include queue.lua
 
+-- Under a holder that nobody is: what we sent before and is still on its way, a renewal or a release, must not change the time.
+local function keep(value)
+  redis.call('SET', KEYS[1], string.rep('0', 32) .. string.sub(value, 33), 'PX', ARGV[11])
+end
+
 local me = ARGV[1]
 local value = redis.call('GET', KEYS[1])
 local mine = value and string.sub(value, 1, 32) == me
@@ -19,7 +24,7 @@ if #line == 0 then
     if ARGV[11] == '0' then
       redis.call('DEL', KEYS[1])
     else
-      redis.call('PEXPIRE', KEYS[1], ARGV[11])
+      keep(value)
     end
   end
   return { word }
@@ -34,7 +39,7 @@ if not mine then
   leave({ me })
 elseif ARGV[11] ~= '0' then
   watch(line[1], ARGV[11])
-  redis.call('PEXPIRE', KEYS[1], ARGV[11])
+  keep(value)
 end
 if (value and not mine) or (mine and ARGV[11] ~= '0') then
   return { word }

@@ -142,7 +142,7 @@ final class Fixture {
                 LockTransport.AcquireReply reply = acquire(name, holder);
                 return reply instanceof LockTransport.AcquireReply.Granted granted && tokens.offer(granted.token());
             });
-            answer(transport.release(fenced(name), holder));
+            answer(transport.release(fenced(name), holder, Duration.ZERO));
             return tokens.remove();
         }
 

@@ -238,12 +238,12 @@ class LostRepliesTest {
                 Fixture.Wire direct = new Fixture.Wire(redis, options)) {
             Armed fault = onAcquire().holdRequest();
             assertThatThrownBy(() -> late.acquire(ACCOUNT, holder)).isInstanceOf(SendFailure.class);
-            answer(direct.transport().release(fenced(ACCOUNT), holder));
+            answer(direct.transport().release(fenced(ACCOUNT), holder, Duration.ZERO));
             fault.letGo();
             eventually(
                     "the lock is held by nobody",
                     () -> value(redis, options, fenced(ACCOUNT)).startsWith(LockValue.hex(holder)));
-            answer(direct.transport().release(fenced(ACCOUNT), holder));
+            answer(direct.transport().release(fenced(ACCOUNT), holder, Duration.ZERO));
         }
     }
 
@@ -260,7 +260,7 @@ class LostRepliesTest {
                             failure -> assertThat(failure.kind()).isEqualTo(SendFailure.Kind.UNANSWERED));
             eventually("a new connection is there", () -> {
                 try {
-                    answer(wire.transport().release(fenced(ACCOUNT), holder));
+                    answer(wire.transport().release(fenced(ACCOUNT), holder, Duration.ZERO));
                     return true;
                 } catch (SendFailure failure) {
                     return false;

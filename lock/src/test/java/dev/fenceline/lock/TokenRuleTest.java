@@ -74,7 +74,8 @@ class TokenRuleTest {
         token(wire.acquire(ACCOUNT, me));
         redis.command("PEXPIRE", keys.lock(fenced(ACCOUNT)), "5000");
         String before = Fixture.value(redis, options, fenced(ACCOUNT));
-        assertThat(answer(wire.transport().release(fenced(ACCOUNT), other))).isEqualTo(ReleaseReply.ABSENT);
+        assertThat(answer(wire.transport().release(fenced(ACCOUNT), other, Duration.ZERO)))
+                .isEqualTo(ReleaseReply.ABSENT);
         assertThat(answer(wire.transport().renew(fenced(ACCOUNT), other))).isEqualTo(RenewReply.REFUSED);
         assertThat(Fixture.value(redis, options, fenced(ACCOUNT)))
                 .isEqualTo(before)
@@ -231,7 +232,7 @@ class TokenRuleTest {
         for (int i = 0; i < 100; i++) {
             UUID holder = UUID.randomUUID();
             token(wire.acquire(ACCOUNT, holder));
-            answer(wire.transport().release(fenced(ACCOUNT), holder));
+            answer(wire.transport().release(fenced(ACCOUNT), holder, Duration.ZERO));
         }
         long seconds = (serverMicros(redis) - start) / SECOND + 1;
         assertThat(calls("evalsha") + calls("eval") - scripts).isEqualTo(200);

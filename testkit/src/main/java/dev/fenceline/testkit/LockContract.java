@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>Every test has keys under a prefix of its own, so that the tests share one server and leave nothing to clear up.
  */
 @Timeout(60) // a backend that hangs fails, and the build goes on
-public abstract class LockContract extends LockContractFixture {
+public abstract class LockContract extends EfficiencyLockContract {
 
     /** For subclasses. */
     protected LockContract() {}

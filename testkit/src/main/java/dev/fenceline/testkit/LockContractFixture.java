@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +25,7 @@ abstract class LockContractFixture {
     private final String prefix = "contract-" + UUID.randomUUID();
     final LockName name = LockName.of("contract", 1);
     private final Deque<Locks> open = new ArrayDeque<>();
+    private Optional<Locks> probing = Optional.empty();
 
     /**
      * Connects to the lock service, as another process would.
@@ -84,5 +86,21 @@ abstract class LockContractFixture {
                 .as("the lease is lost when its time has passed")
                 .isTrue();
         return heard.get(0);
+    }
+
+    /** Far less than a lease: a grant that was left behind would last ten seconds. */
+    final void assertFreeSoon(LockName free) {
+        Locks next = probing.orElseGet(() -> locks("next"));
+        probing = Optional.of(next);
+        Polling.until(
+                "lock '" + free + "' is free",
+                Duration.ofSeconds(3),
+                () -> next.fenced(free)
+                        .tryAcquire()
+                        .map(lease -> {
+                            lease.close();
+                            return true;
+                        })
+                        .orElse(false));
     }
 }

@@ -57,7 +57,18 @@ class ContractsSeeFlawsTest {
             Map.entry(ModelServer.Flaw.OVERRUNS_THE_WAIT_LIMIT, "aWaitLimitIsKeptAndTheErrorNamesTheHolder"),
             Map.entry(ModelServer.Flaw.HOLDER_UNKNOWN, "aWaitLimitIsKeptAndTheErrorNamesTheHolder"),
             Map.entry(ModelServer.Flaw.NO_FLOOR, "aRaisedFloorIsPassedByTheNextTokenOfThisLockAlone"),
-            Map.entry(ModelServer.Flaw.FLOOR_FOR_ALL, "aRaisedFloorIsPassedByTheNextTokenOfThisLockAlone"));
+            Map.entry(ModelServer.Flaw.FLOOR_FOR_ALL, "aRaisedFloorIsPassedByTheNextTokenOfThisLockAlone"),
+            Map.entry(ModelServer.Flaw.CANCEL_LEAVES_A_GRANT, "aCancelledFutureLeavesNothingLocked"),
+            Map.entry(ModelServer.Flaw.FUTURES_HOLD_THREADS, "futuresThatWaitHoldNoThreads"),
+            Map.entry(
+                    ModelServer.Flaw.STAGES_RUN_ON_OUR_THREAD, "whatDependsOnAFutureMayBlockWithoutHoldingUpTheLocks"),
+            Map.entry(
+                    ModelServer.Flaw.LEAST_TIME_IS_IGNORED,
+                    "aJobOfInstancesWhoseTimersDifferRunsOnceIfItIsHeldAtLeastThatLong"),
+            Map.entry(
+                    ModelServer.Flaw.LEAST_TIME_FROM_THE_RELEASE,
+                    "aJobThatTakesLongerThanTheLeastTimeFreesTheLockAtOnce"),
+            Map.entry(ModelServer.Flaw.CLOSED_IS_AN_OUTAGE, "closedLocksAreAnErrorWhateverWasChosenForAnOutage"));
 
     @Nested
     class TheModelFenceKeepsTheContract extends NamedFenceContract {

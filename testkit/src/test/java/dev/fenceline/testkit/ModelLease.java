@@ -10,6 +10,7 @@ import dev.fenceline.LockOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -19,7 +20,7 @@ import java.util.function.Consumer;
 /** A lease of {@link ModelLocks}. */
 final class ModelLease implements FencedLease {
 
-    private static final ScheduledExecutorService RENEWALS = Executors.newScheduledThreadPool(1, work -> {
+    static final ScheduledExecutorService RENEWALS = Executors.newScheduledThreadPool(1, work -> {
         Thread thread = new Thread(work, "model-renewal");
         thread.setDaemon(true);
         return thread;
@@ -33,6 +34,8 @@ final class ModelLease implements FencedLease {
     private final List<Consumer<LeaseLostException>> callbacks = new ArrayList<>();
     private final ScheduledFuture<?> renewal;
     private long deadline;
+    private long freeAt = grantedNanos;
+    private Duration atLeast = Duration.ZERO;
     private Reason over = Reason.CLOSED;
     private boolean held = true;
 
@@ -119,9 +122,25 @@ final class ModelLease implements FencedLease {
         }
     }
 
+    /** From now on the lock stays taken for so long, whenever it is released. */
+    synchronized ModelLease keptAtLeast(Duration time) {
+        atLeast = time;
+        freeAt = System.nanoTime() + time.toNanos();
+        return this;
+    }
+
+    @Override
+    public CompletableFuture<Void> closeAsync() {
+        close(); // nothing here waits
+        return CompletableFuture.completedFuture(null);
+    }
+
     @Override
     public synchronized void close() {
-        server.release(key, token.holder());
+        Duration keep = server.flaw() == ModelServer.Flaw.LEAST_TIME_FROM_THE_RELEASE
+                ? atLeast
+                : Duration.ofNanos(Math.max(0, freeAt - System.nanoTime()));
+        server.release(key, token.holder(), keep);
         if (server.flaw() == ModelServer.Flaw.CLOSE_COUNTS_AS_LOSS && held) {
             lose(Reason.CLOSED);
         }

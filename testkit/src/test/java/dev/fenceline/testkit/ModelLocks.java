@@ -5,16 +5,22 @@ import dev.fenceline.DistributedLock;
 import dev.fenceline.EfficiencyLock;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLock;
+import dev.fenceline.FencedLocks;
+import dev.fenceline.FencelineEvent;
 import dev.fenceline.FencingToken;
+import dev.fenceline.JobLock;
 import dev.fenceline.Lease;
 import dev.fenceline.LockName;
 import dev.fenceline.LockNotAcquiredException;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
+import dev.fenceline.WhenUnavailable;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A lock service in memory, as small as the contract allows: {@link ModelServer} knows the grants, this is its client. */
@@ -36,8 +42,13 @@ final class ModelLocks implements Locks {
     }
 
     @Override
+    public FencedLocks fencedAll(Collection<LockName> names) {
+        return FencedLocks.of(names.stream().map(this::fenced).toList(), options.maxWait());
+    }
+
+    @Override
     public EfficiencyLock efficiency(LockName name) {
-        return new Efficiency(name);
+        return new Efficiency(name, Duration.ZERO);
     }
 
     @Override
@@ -53,11 +64,18 @@ final class ModelLocks implements Locks {
         }
     }
 
+    private boolean isClosed() {
+        synchronized (server) {
+            return closed;
+        }
+    }
+
     private ModelLease acquire(LockName name, String key, Duration maxWait) throws InterruptedException {
         UUID holder = UUID.randomUUID();
         Duration patience =
                 server.flaw() == ModelServer.Flaw.OVERRUNS_THE_WAIT_LIMIT ? maxWait.plusSeconds(3) : maxWait;
         long deadline = System.nanoTime() + patience.toNanos();
+        tell(new FencelineEvent.AcquireStarted(name));
         synchronized (server) {
             try {
                 while (true) {
@@ -79,6 +97,10 @@ final class ModelLocks implements Locks {
                 throw e;
             }
         }
+    }
+
+    private void tell(FencelineEvent event) {
+        options.listener().tell(event);
     }
 
     private Optional<ModelLease> tryAcquire(LockName name, String key, UUID holder) {
@@ -129,17 +151,75 @@ final class ModelLocks implements Locks {
         public L acquireWithin(Duration maxWait) throws InterruptedException {
             return asLease(ModelLocks.this.acquire(name, key, maxWait));
         }
+
+        @Override
+        public CompletableFuture<Optional<L>> tryAcquireAsync() {
+            return new ModelPromise<Optional<L>>(server, options.listener(), name) {
+                @Override
+                Optional<Optional<L>> attempt() {
+                    return Optional.of(tryAcquire());
+                }
+
+                @Override
+                void giveBack(Optional<L> lease) {
+                    lease.ifPresent(Lease::close);
+                }
+            }.start(key, Duration.ZERO);
+        }
+
+        @Override
+        public CompletableFuture<L> acquireAsync() {
+            return acquireAsync(options.maxWait());
+        }
+
+        @Override
+        public CompletableFuture<L> acquireAsync(Duration maxWait) {
+            if (maxWait.isNegative()) {
+                throw new IllegalArgumentException("maxWait is negative.");
+            }
+            return new ModelPromise<L>(server, options.listener(), name) {
+                @Override
+                Optional<L> attempt() {
+                    return tryAcquire();
+                }
+
+                @Override
+                void giveBack(L lease) {
+                    lease.close();
+                }
+            }.start(key, maxWait);
+        }
     }
 
     private final class Efficiency extends ModelLock<Lease> implements EfficiencyLock {
 
-        Efficiency(LockName name) {
+        private final Duration atLeast;
+
+        Efficiency(LockName name, Duration atLeast) {
             super(name, "efficiency");
+            this.atLeast = atLeast;
         }
 
         @Override
         Lease asLease(ModelLease lease) {
-            return lease;
+            return lease.keptAtLeast(atLeast);
+        }
+
+        @Override
+        public EfficiencyLock holdAtLeast(Duration time) {
+            if (time.isNegative() || time.compareTo(Duration.ofDays(1)) > 0) {
+                throw new IllegalArgumentException("holdAtLeast of " + time + " for '" + name() + "'.");
+            }
+            return new Efficiency(name(), time);
+        }
+
+        @Override
+        public JobLock whenUnavailable(WhenUnavailable choice) {
+            return JobLock.of(this, choice, down -> {
+                if (isClosed() && server.flaw() != ModelServer.Flaw.CLOSED_IS_AN_OUTAGE) {
+                    throw down;
+                }
+            });
         }
     }
 

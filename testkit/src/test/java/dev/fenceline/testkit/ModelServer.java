@@ -55,7 +55,19 @@ final class ModelServer {
         /** The floor is ignored. */
         NO_FLOOR,
         /** The floor of one lock moves the counter of all. */
-        FLOOR_FOR_ALL
+        FLOOR_FOR_ALL,
+        /** A cancelled future's request is carried out all the same. */
+        CANCEL_LEAVES_A_GRANT,
+        /** Each future has a thread that waits. */
+        FUTURES_HOLD_THREADS,
+        /** What depends on a future runs where leases are renewed and requests are answered. */
+        STAGES_RUN_ON_OUR_THREAD,
+        /** The least time is forgotten. */
+        LEAST_TIME_IS_IGNORED,
+        /** The least time begins with the release. */
+        LEAST_TIME_FROM_THE_RELEASE,
+        /** Closed locks count as an outage. */
+        CLOSED_IS_AN_OUTAGE
     }
 
     private record Grant(UUID holder, long endNanos, HolderProcess process) {}
@@ -110,8 +122,13 @@ final class ModelServer {
         return grant.isPresent();
     }
 
-    synchronized void release(String key, UUID holder) {
+    synchronized void release(String key, UUID holder, Duration keep) {
         boolean mine = current(key).filter(g -> g.holder.equals(holder)).isPresent();
+        if (mine && !keep.isZero() && flaw != Flaw.LEAST_TIME_IS_IGNORED) {
+            HolderProcess process = grants.get(key).process;
+            grants.put(key, new Grant(UUID.randomUUID(), System.nanoTime() + keep.toNanos(), process));
+            return;
+        }
         if (flaw != Flaw.RELEASE_WAITS_FOR_THE_LEASE && (mine || flaw == Flaw.RELEASE_IGNORES_HOLDER)) {
             grants.remove(key);
             notifyAll();
