@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jetbrains.lincheck.LinChecker;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -17,30 +18,32 @@ import org.junit.jupiter.api.Test;
  * The queue within one JVM under all interleavings that Lincheck finds: each must be explained by some order of atomic steps
  * on {@link OneLine}. Whoever is told to contend twice, or never, cannot be.
  */
-@Tag("slow")
+@Tag("torture")
 class LocalQueuesLincheckTest {
 
     private static final int WAITERS = 4;
 
     @Test
     void everyInterleavingIsAnOrderOfAtomicSteps() {
-        thorough().check(Queue.class);
+        LinChecker.check(Queue.class, thorough());
     }
 
     /** Proof that the test sees: the answer of join is read after the step, when somebody may have moved us to the front. */
     @Test
     void joinThatLooksAtTheFrontAfterItsStepIsCaught() {
-        assertThatThrownBy(() -> thorough().check(LooksTooLate.class)).isInstanceOf(LincheckAssertionError.class);
+        assertThatThrownBy(() -> LinChecker.check(LooksTooLate.class, thorough()))
+                .isInstanceOf(LincheckAssertionError.class);
     }
 
     private static StressOptions thorough() {
         return new StressOptions()
                 .iterations(100)
                 .invocationsPerIteration(10_000)
-                .threads(3)
+                .threads(2)
                 .actorsPerThread(3)
                 .actorsBefore(2)
-                .actorsAfter(2)
+                .actorsAfter(1)
+                .minimizeFailedScenario(false)
                 .sequentialSpecification(OneLine.class);
     }
 

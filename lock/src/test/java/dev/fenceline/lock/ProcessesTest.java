@@ -78,4 +78,42 @@ class ProcessesTest {
     private ChildJvm start(Duration lease) {
         return ChildJvm.start(Holder.class, redis.uri(), options.keyPrefix(), Long.toString(lease.toMillis()));
     }
+
+    /** Stopped while it waits: it is offered the lock all the same, and the next in line does not wait for it to wake up. */
+    @Test
+    void aProcessThatSleepsInTheQueueHoldsNobodyUp() throws Exception {
+        try (Locks locks = RedisLocks.connect(redis.uri(), options);
+                Locks others = RedisLocks.connect(redis.uri(), options);
+                ChildJvm sleeper =
+                        ChildJvm.start(QueuingProcess.class, redis.uri(), options.keyPrefix(), "10000", "1", "1")) {
+            sleeper.awaitLine("ready", LIMIT);
+            FencedLease held = locks.fenced(ACCOUNT).acquire();
+            sleeper.send("go");
+            KeySpace keys = new KeySpace(options.keyPrefix());
+            Fixture.eventually(
+                    "it waits at the server",
+                    () -> redis.command("ZCARD", keys.queue(fenced(ACCOUNT))).equals("1"));
+            sleeper.pause();
+            assertThat(sleeper.state()).isEqualTo('T');
+            WaitingThread<FencedLease> next =
+                    WaitingThread.start(() -> others.fenced(ACCOUNT).acquireWithin(LIMIT));
+            Fixture.eventually(
+                    "the next in line waits too",
+                    () -> redis.command("ZCARD", keys.queue(fenced(ACCOUNT))).equals("2"));
+            held.close();
+            FencedLease taken = next.result();
+            assertThat(sleeper.state()).isEqualTo('T');
+            sleeper.resume();
+            Fixture.eventually(
+                    "it hears of the offer too late, and waits again",
+                    () -> redis.command("ZCARD", keys.queue(fenced(ACCOUNT))).equals("1"));
+            assertThat(value(redis, options, fenced(ACCOUNT)))
+                    .startsWith(LockValue.hex(taken.token().holder()));
+            taken.renew();
+            taken.close();
+            assertThat(QueuingProcess.Turn.parse(sleeper.awaitLine("turn ", LIMIT))
+                            .token())
+                    .isGreaterThan(taken.token().value());
+        }
+    }
 }
