@@ -21,6 +21,9 @@ final class FreePorts {
     private static final int END = 32_000;
     private static final int TRIES = 1_000;
 
+    /** How far above its port a node of a Redis Cluster talks to the others. */
+    static final int BUS_DISTANCE = 10_000;
+
     private static final Set<Integer> HANDED_OUT = new HashSet<>();
     private static final Random RANDOM = new Random();
 
@@ -29,16 +32,41 @@ final class FreePorts {
     /** A port that was free a moment ago; whoever starts on it tries again when another process was faster. */
     static synchronized int next() {
         for (int attempt = 0; attempt < TRIES; attempt++) {
-            int port = FIRST + RANDOM.nextInt(END - FIRST);
-            if (isFree(port) && HANDED_OUT.add(port)) {
+            int port = random(END);
+            if (isFree(port)) {
+                HANDED_OUT.add(port);
                 return port;
             }
         }
-        throw new IllegalStateException("No free TCP port on the loopback address between " + FIRST + " and " + END
-                + ", after " + TRIES + " tries.");
+        throw none("port", END);
+    }
+
+    /** As {@link #next}, for a node of a Cluster: its bus port is free too, and below the same range. */
+    static synchronized int nextWithBus() {
+        for (int attempt = 0; attempt < TRIES; attempt++) {
+            int port = random(END - BUS_DISTANCE);
+            if (isFree(port) && isFree(port + BUS_DISTANCE)) {
+                HANDED_OUT.add(port);
+                HANDED_OUT.add(port + BUS_DISTANCE);
+                return port;
+            }
+        }
+        throw none("port with another " + BUS_DISTANCE + " above it", END - BUS_DISTANCE);
+    }
+
+    private static int random(int end) {
+        return FIRST + RANDOM.nextInt(end - FIRST);
+    }
+
+    private static IllegalStateException none(String what, int end) {
+        return new IllegalStateException("No free TCP " + what + " on the loopback address between " + FIRST + " and "
+                + end + ", after " + TRIES + " tries.");
     }
 
     private static boolean isFree(int port) {
+        if (HANDED_OUT.contains(port)) {
+            return false;
+        }
         try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
             return socket.isBound();
         } catch (IOException e) {

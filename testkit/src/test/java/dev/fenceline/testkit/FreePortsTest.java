@@ -22,4 +22,19 @@ class FreePortsTest {
             assertThat(socket.getLocalPort()).isEqualTo(one);
         }
     }
+
+    @Test
+    void theBusPortOfAClusterNodeIsFreeTooAndHandedOutToNobodyElse() throws IOException {
+        Set<Integer> nodes =
+                IntStream.range(0, 20).mapToObj(i -> FreePorts.nextWithBus()).collect(Collectors.toSet());
+        assertThat(nodes).hasSize(20).allSatisfy(port -> assertThat(port).isBetween(15_000, 21_999));
+        assertThat(IntStream.range(0, 200).mapToObj(i -> FreePorts.next()))
+                .doesNotContainAnyElementsOf(nodes.stream()
+                        .map(port -> port + FreePorts.BUS_DISTANCE)
+                        .toList());
+        int bus = nodes.iterator().next() + FreePorts.BUS_DISTANCE;
+        try (ServerSocket socket = new ServerSocket(bus, 1, InetAddress.getLoopbackAddress())) {
+            assertThat(socket.getLocalPort()).isEqualTo(bus);
+        }
+    }
 }
