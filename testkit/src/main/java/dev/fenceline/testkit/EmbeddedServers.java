@@ -36,6 +36,21 @@ public final class EmbeddedServers implements Servers {
     }
 
     /**
+     * Starts a master with replicas that are watched by Sentinels.
+     *
+     * <p><b>Blocking:</b> until the Sentinels know each other and the replicas; some seconds.
+     *
+     * @param spec what is needed
+     * @return running servers and Sentinels
+     * @throws IllegalStateException when they do not start; the message holds what they said
+     */
+    public RedisSentinel sentinel(SentinelSpec spec) {
+        RedisSentinel deployment = RedisSentinel.start(spec);
+        add(deployment);
+        return deployment;
+    }
+
+    /**
      * Starts a PostgreSQL.
      *
      * @param spec what is needed
