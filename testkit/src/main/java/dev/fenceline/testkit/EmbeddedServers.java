@@ -51,6 +51,21 @@ public final class EmbeddedServers implements Servers {
     }
 
     /**
+     * Starts a Redis Cluster.
+     *
+     * <p><b>Blocking:</b> until all nodes agree that all slots are served; some seconds.
+     *
+     * @param spec what is needed
+     * @return running nodes
+     * @throws IllegalStateException when they do not start; the message holds what they said
+     */
+    public RedisCluster cluster(ClusterSpec spec) {
+        RedisCluster cluster = RedisCluster.start(spec);
+        add(cluster);
+        return cluster;
+    }
+
+    /**
      * Starts a PostgreSQL.
      *
      * @param spec what is needed
