@@ -7,6 +7,7 @@ import dev.fenceline.Locks;
 import io.lettuce.core.RedisURI;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 
@@ -16,17 +17,33 @@ final class Connecting {
     /** A little more than Lettuce's own limit, whose message says more. */
     private static final Duration LIMIT = Duration.ofMillis(5_500);
 
+    /** The same after the patience for a failover that is going on. */
+    private static final Duration LIMIT_OF_SEVERAL = LIMIT.plus(FirstConnect.PATIENCE);
+
+    /** Makes the way to the servers. */
+    private interface Routing {
+        Route route(Context context);
+    }
+
     private Connecting() {}
 
-    static Locks to(RedisURI uri, LockOptions options) {
+    static Locks to(Network network, RedisURI uri, LockOptions options) {
+        Duration limit = uri.getSentinels().isEmpty() ? LIMIT : LIMIT_OF_SEVERAL;
+        return connect(network, options, limit, context -> new OneServer(network, uri, context));
+    }
+
+    static Locks toCluster(Network network, List<RedisURI> seeds, LockOptions options) {
+        return connect(network, options, LIMIT_OF_SEVERAL, context -> new ClusterRoute(network, seeds, context));
+    }
+
+    private static Locks connect(Network network, LockOptions options, Duration limit, Routing routing) {
         LockClock clock = LockClock.system();
         ScheduledThreadPoolExecutor scheduler = scheduler();
         Notices notices = new Notices(options.listener());
         Context context = Context.of(options, clock, scheduler, notices);
-        Network network = new Network();
-        LettuceTransport transport = new LettuceTransport(network, new OneServer(network, uri, context), context);
+        LettuceTransport transport = new LettuceTransport(network, routing.route(context), context);
         try {
-            await(transport, transport.connect());
+            await(transport, transport.connect(), limit);
         } catch (RuntimeException e) {
             scheduler.shutdownNow();
             notices.close(Duration.ZERO);
@@ -36,9 +53,9 @@ final class Connecting {
         return HookedLocks.of(new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler, notices));
     }
 
-    private static void await(LettuceTransport transport, CompletableFuture<Void> connected) {
+    private static void await(LettuceTransport transport, CompletableFuture<Void> connected, Duration limit) {
         try {
-            Void unused = Uninterruptibly.await(connected, LIMIT);
+            Void unused = Uninterruptibly.await(connected, limit);
         } catch (SendFailure failure) {
             Throwable cause = failure.getCause();
             if (cause instanceof FencelineException ours) {

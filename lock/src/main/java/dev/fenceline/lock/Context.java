@@ -12,6 +12,13 @@ record Context(
         return new Context(options, new KeySpace(options.keyPrefix()), clock, scheduler, notices);
     }
 
+    /** What a deployment allows to know of a server, unless the options say that even that may be of another. */
+    Incarnations.Knowledge knowledge(Incarnations.Knowledge most) {
+        return options.incarnationCheck() == LockOptions.IncarnationCheck.EVERY_GRANT
+                ? Incarnations.Knowledge.NONE
+                : most;
+    }
+
     Duration commandTimeout() {
         return options.commandTimeout();
     }

@@ -17,9 +17,25 @@ final class Incarnations {
         static final Sighting NONE = new Sighting("", 0, 0);
     }
 
+    /** Whether {@code seen} is sent, and whether anything is. */
+    enum Knowledge {
+        /** One server, or the one of several that is the master: an incarnation that is left does not come back. */
+        SEEN_AND_CHECKED,
+        /** A slot of a Cluster that moves there and back finds an old incarnation again: when it was seen says nothing. */
+        CHECKED,
+        /** What was learnt of one server may be sent to another. */
+        NONE
+    }
+
+    private final Knowledge knowledge;
+
     private record Known(String incarnation, long seen) {}
 
     private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
+
+    Incarnations(Knowledge knowledge) {
+        this.knowledge = knowledge;
+    }
 
     /** A connection's own view. It begins with nothing, since it may have reached another node than the last one. */
     Connection newConnection() {
@@ -31,7 +47,11 @@ final class Incarnations {
         private volatile Sighting last = Sighting.NONE;
 
         Sighting last() {
-            return last;
+            return switch (knowledge) {
+                case SEEN_AND_CHECKED -> last;
+                case CHECKED -> new Sighting(last.incarnation(), 0, last.checked());
+                case NONE -> Sighting.NONE;
+            };
         }
 
         /** Notes what INFO said at a server time; returns the incarnation if it took the place of another. */

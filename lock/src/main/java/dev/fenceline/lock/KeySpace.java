@@ -58,8 +58,8 @@ record KeySpace(String prefix) {
     }
 
     /** A key that no lock has, to try permissions on. */
-    String probe(String unique) {
-        return prefix + ":v1:{b0}:probe:" + unique;
+    String probe(int bucket, String unique) {
+        return bucket(bucket) + ":probe:" + unique;
     }
 
     /** Where the locks of one process listen. */
@@ -77,9 +77,19 @@ record KeySpace(String prefix) {
         return prefix + ":v1:*";
     }
 
-    private String bucket(LockKey lock) {
+    /** Which bucket a lock is in. */
+    int bucketOf(LockKey lock) {
         CRC32 hash = new CRC32();
         hash.update(lock.name().toString().getBytes(StandardCharsets.UTF_8));
-        return prefix + ":v1:{b" + hash.getValue() % BUCKETS + "}";
+        return (int) (hash.getValue() % BUCKETS);
+    }
+
+    /** What the keys of a bucket begin with. */
+    String bucket(int bucket) {
+        return prefix + ":v1:{b" + bucket + "}";
+    }
+
+    private String bucket(LockKey lock) {
+        return bucket(bucketOf(lock));
     }
 }

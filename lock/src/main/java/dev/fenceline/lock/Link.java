@@ -5,14 +5,24 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One TCP connection and what was learnt on it. Never reconnects: the next connection is another link, so that a command made
@@ -29,7 +39,15 @@ final class Link implements Replaced.Connection {
     private final String server;
     private final Duration commandTimeout;
 
-    private volatile long lastAnswer;
+    /** Whether each command is written behind ASKING, for a slot that is being moved to this server. */
+    private enum Prefix {
+        NONE,
+        ASKING
+    }
+
+    private final Prefix prefix;
+    private final AtomicLong lastAnswer;
+    private final AtomicReference<@Nullable ReplicaWait> waiting;
 
     Link(
             StatefulRedisConnection<String, String> connection,
@@ -37,12 +55,39 @@ final class Link implements Replaced.Connection {
             LockClock clock,
             String server,
             Duration commandTimeout) {
+        this(
+                connection,
+                incarnation,
+                clock,
+                server,
+                commandTimeout,
+                Prefix.NONE,
+                new AtomicLong(clock.nanoTime()),
+                new AtomicReference<>());
+    }
+
+    private Link(
+            StatefulRedisConnection<String, String> connection,
+            Incarnations.Connection incarnation,
+            LockClock clock,
+            String server,
+            Duration commandTimeout,
+            Prefix prefix,
+            AtomicLong lastAnswer,
+            AtomicReference<@Nullable ReplicaWait> waiting) {
         this.connection = connection;
         this.incarnation = incarnation;
         this.clock = clock;
         this.server = server;
         this.commandTimeout = commandTimeout;
-        this.lastAnswer = clock.nanoTime();
+        this.prefix = prefix;
+        this.lastAnswer = lastAnswer;
+        this.waiting = waiting;
+    }
+
+    /** The same link, for a slot of a Cluster that is on its way to this server. */
+    Link asking() {
+        return new Link(connection, incarnation, clock, server, commandTimeout, Prefix.ASKING, lastAnswer, waiting);
     }
 
     @Override
@@ -73,22 +118,74 @@ final class Link implements Replaced.Connection {
     }
 
     CompletableFuture<List<String>> byDigest(Script script, String[] keys, String... args) {
-        return sent(() -> connection
-                .async()
-                .<List<String>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, args)
-                .toCompletableFuture());
+        return sent(() -> prefix == Prefix.ASKING
+                ? behindAsking(CommandType.EVALSHA, script.digest(), keys, args)
+                : connection
+                        .async()
+                        .<List<String>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, args)
+                        .toCompletableFuture());
     }
 
     CompletableFuture<List<String>> byText(Script script, String[] keys, String... args) {
+        return sent(() -> prefix == Prefix.ASKING
+                ? behindAsking(CommandType.EVAL, script.source(), keys, args)
+                : connection
+                        .async()
+                        .<List<String>>eval(script.source(), ScriptOutputType.MULTI, keys, args)
+                        .toCompletableFuture());
+    }
+
+    /** ASKING holds for the next command of the connection, so the two are written together. */
+    private CompletableFuture<List<String>> behindAsking(
+            CommandType type, String script, String[] keys, String... args) {
+        StringCodec text = StringCodec.UTF8;
+        CommandArgs<String, String> words = new CommandArgs<>(text)
+                .add(script)
+                .add(keys.length)
+                .addKeys(keys)
+                .addValues(args);
+        AsyncCommand<String, String, String> asking = asking(text);
+        AsyncCommand<String, String, List<Object>> run =
+                new AsyncCommand<>(new Command<>(type, new NestedMultiOutput<>(text), words));
+        var unused = connection.dispatch(List.of(asking, run));
+        return run.thenApply(reply -> reply.stream().map(String::valueOf).toList());
+    }
+
+    /** ASKING by itself, to see whether we may. */
+    CompletableFuture<String> askingAlone() {
+        return sent(() -> {
+            AsyncCommand<String, String, String> asking = asking(StringCodec.UTF8);
+            var unused = connection.dispatch(asking);
+            return asking;
+        });
+    }
+
+    /**
+     * Has the server wait until so many replicas have what was written on this connection so far, and tells how many have. Other
+     * commands of the connection wait behind it.
+     */
+    CompletableFuture<Long> acknowledged(int replicas, Duration limit) {
         return sent(() -> connection
                 .async()
-                .<List<String>>eval(script.source(), ScriptOutputType.MULTI, keys, args)
+                .waitForReplication(replicas, limit.toMillis())
                 .toCompletableFuture());
+    }
+
+    /** As {@link #acknowledged}, together with others that ask at the same time, all of them for the same. */
+    CompletableFuture<Long> replicated(int replicas, Duration limit) {
+        ReplicaWait fresh = new ReplicaWait(() -> acknowledged(replicas, limit));
+        ReplicaWait first = waiting.compareAndExchange(null, fresh);
+        return (first == null ? fresh : first).acknowledged();
+    }
+
+    /** Asks a node of a Cluster who has which slots, in the words of CLUSTER SLOTS. */
+    CompletableFuture<List<Object>> slots() {
+        return sent(() -> connection.async().clusterSlots().toCompletableFuture());
     }
 
     /** Tells whether anything was heard since then; if not, the connection may be dead without saying so. */
     boolean silentSince(long nanoTime) {
-        return lastAnswer - nanoTime < 0;
+        return lastAnswer.get() - nanoTime < 0;
     }
 
     /** Says what an error of the driver means for us. */
@@ -117,8 +214,12 @@ final class Link implements Replaced.Connection {
         return thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
     }
 
-    private CompletableFuture<List<String>> sent(Supplier<CompletableFuture<List<String>>> command) {
-        CompletableFuture<List<String>> answer;
+    private static AsyncCommand<String, String, String> asking(StringCodec text) {
+        return new AsyncCommand<>(new Command<>(CommandType.ASKING, new StatusOutput<>(text), new CommandArgs<>(text)));
+    }
+
+    private <T> CompletableFuture<T> sent(Supplier<CompletableFuture<T>> command) {
+        CompletableFuture<T> answer;
         try {
             answer = command.get();
         } catch (RuntimeException e) {
@@ -127,7 +228,7 @@ final class Link implements Replaced.Connection {
         }
         return answer.whenComplete((reply, thrown) -> {
             if (thrown == null || unwrapped(thrown) instanceof RedisCommandExecutionException) {
-                lastAnswer = clock.nanoTime();
+                lastAnswer.set(clock.nanoTime());
             }
         });
     }

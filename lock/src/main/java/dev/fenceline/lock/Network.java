@@ -4,18 +4,21 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lettuce's client, set up so that it sends nothing twice, and its threads.
@@ -28,7 +31,9 @@ final class Network {
     /** A cold JVM takes a second to load a TLS stack, and a lost SYN is sent again after one. */
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
-    private final ClientResources resources;
+    /** Ours to shut down; none where the user shares his. */
+    private final @Nullable ClientResources owned;
+
     private final RedisClient client;
 
     /** Held for a step without waiting: a client that was shut down must not be asked for a connection. */
@@ -36,13 +41,17 @@ final class Network {
 
     private boolean closed;
 
-    Network() {
-        this.resources = ClientResources.builder()
-                .ioThreadPoolSize(2)
-                .computationThreadPoolSize(2)
-                .build();
-        this.client = RedisClient.create(resources);
+    /** With threads and TLS of ours, or of the user's. */
+    Network(@Nullable ClientResources shared, @Nullable SslOptions ssl) {
+        this.owned = shared == null
+                ? ClientResources.builder()
+                        .ioThreadPoolSize(2)
+                        .computationThreadPoolSize(2)
+                        .build()
+                : null;
+        this.client = RedisClient.create(shared == null ? owned : shared);
         client.setOptions(ClientOptions.builder()
+                .sslOptions(ssl == null ? SslOptions.create() : ssl)
                 .autoReconnect(false)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 // Our own check asks more, and PING is one more command to grant.
@@ -67,6 +76,13 @@ final class Network {
     CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri, Duration handshake) {
         RedisURI limited = limited(uri, handshake);
         return unlessClosed(() -> client.connectPubSubAsync(StringCodec.UTF8, limited));
+    }
+
+    /** Opens a connection to a Sentinel. */
+    CompletableFuture<StatefulRedisSentinelConnection<String, String>> connectSentinel(
+            RedisURI uri, Duration handshake) {
+        RedisURI limited = limited(uri, handshake);
+        return unlessClosed(() -> client.connectSentinelAsync(StringCodec.UTF8, limited));
     }
 
     private static RedisURI limited(RedisURI uri, Duration handshake) {
@@ -108,7 +124,8 @@ final class Network {
         } catch (SendFailure e) {
             // Netty's threads are daemons, and end by themselves once they have been told to.
         }
-        // Shared resources outlive the client unless they are told.
-        boolean unused = resources.shutdown(0, millis, TimeUnit.MILLISECONDS).awaitUninterruptibly(millis);
+        if (owned != null) {
+            boolean unused = owned.shutdown(0, millis, TimeUnit.MILLISECONDS).awaitUninterruptibly(millis);
+        }
     }
 }

@@ -1,25 +1,54 @@
 package dev.fenceline.lock;
 
 import io.lettuce.core.RedisURI;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The route where all locks are at one server. */
+/** The route where all locks are at one server: always the same one, or the one that Sentinel calls the master. */
 final class OneServer implements Route {
 
-    private final RedisURI uri;
     private final String server;
+    private final Function<Duration, CompletableFuture<RedisURI>> finder;
+    private final Context context;
     private final ServerConnection connection;
+    private final boolean elected;
     private final AtomicBoolean connectedBefore = new AtomicBoolean();
 
+    private volatile RedisURI last;
     private volatile @Nullable Subscription subscription;
 
+    /** At the address of the URI, or at the master that the Sentinels of the URI name each time. */
     OneServer(Network network, RedisURI uri, Context context) {
-        this.uri = uri;
-        this.server = "Redis at " + uri.getHost() + ":" + uri.getPort();
-        this.connection = new ServerConnection(network, uri, server, context, this::established);
+        this.context = context;
+        this.last = uri;
+        this.elected = !uri.getSentinels().isEmpty();
+        if (elected) {
+            Sentinels sentinels = new Sentinels(network, uri, context);
+            this.server = "Redis master '" + sentinels.name() + "' of " + sentinels;
+            this.finder = sentinels::master;
+        } else {
+            this.server = "Redis at " + Uris.address(uri);
+            this.finder = limit -> CompletableFuture.completedFuture(uri);
+        }
+        this.connection = new ServerConnection(
+                network,
+                this::find,
+                server,
+                place -> ServerCheck.standalone(place.name(), context.options()),
+                new Incarnations(context.knowledge(Incarnations.Knowledge.SEEN_AND_CHECKED)),
+                context,
+                this::established);
+    }
+
+    private CompletableFuture<ServerConnection.Place> find(Duration limit) {
+        return finder.apply(limit).thenApply(uri -> {
+            last = uri;
+            String name = "Redis at " + Uris.address(uri);
+            return new ServerConnection.Place(uri, elected ? name + " (" + server + ")" : name);
+        });
     }
 
     @Override
@@ -30,7 +59,9 @@ final class OneServer implements Route {
     @Override
     public CompletableFuture<Void> connect(Subscription listening) {
         this.subscription = listening;
-        return connection.connect(listening::connect);
+        return elected
+                ? FirstConnect.patiently(context, () -> connection.connect(listening::connect))
+                : connection.connect(listening::connect);
     }
 
     @Override
@@ -38,7 +69,7 @@ final class OneServer implements Route {
         return connection.run(request);
     }
 
-    /** The address may lead to another server by now; whoever listens at the old one hears nothing. */
+    /** The address, or Sentinel, may lead to another server by now; whoever listens at the old one hears nothing. */
     private void established(Link link) {
         Subscription listening = subscription;
         if (connectedBefore.getAndSet(true) && listening != null) {
@@ -48,7 +79,7 @@ final class OneServer implements Route {
 
     @Override
     public RedisURI listeningPlace() {
-        return uri;
+        return last;
     }
 
     @Override

@@ -59,6 +59,12 @@ final class Replaced<C extends Replaced.Connection> {
         return first.thenAccept(this::use);
     }
 
+    /** Goes on with a first connection, and makes another for as long as it takes if that fails. */
+    CompletableFuture<Void> beginForGood(CompletableFuture<C> first) {
+        return first.whenComplete((fresh, thrown) -> opened(fresh, thrown, FIRST_DELAY_MILLIS))
+                .thenAccept(fresh -> {});
+    }
+
     /** The connection, or null while it is being replaced. */
     @Nullable C current() {
         return current.get();
@@ -76,7 +82,11 @@ final class Replaced<C extends Replaced.Connection> {
                 lost(fresh, "the server or the network ended the connection");
             }
         });
-        current.set(fresh);
+        C before = current.getAndSet(fresh);
+        if (before != null) {
+            // Begun twice, by a first connect that was tried again.
+            closeQuietly(before);
+        }
         // It may have ended before the listener was there, or close() may have looked for it just before.
         if (!fresh.connection().isOpen()) {
             lost(fresh, "the connection ended at once");
@@ -110,16 +120,18 @@ final class Replaced<C extends Replaced.Connection> {
         }
         Duration timeout = context.commandTimeout();
         Duration handshake = timeout.compareTo(LEAST_RECONNECT_TIMEOUT) > 0 ? timeout : LEAST_RECONNECT_TIMEOUT;
-        var unused = opening.open(handshake).whenComplete((fresh, thrown) -> {
-            if (fresh != null) {
-                use(fresh);
-            } else {
-                trouble = thrown == null
-                        ? "unknown"
-                        : String.valueOf(Link.unwrapped(thrown).getMessage());
-                replaceAfter(Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS));
-            }
-        });
+        var unused = opening.open(handshake).whenComplete((fresh, thrown) -> opened(fresh, thrown, delayMillis));
+    }
+
+    private void opened(@Nullable C fresh, @Nullable Throwable thrown, long delayMillis) {
+        if (fresh != null) {
+            use(fresh);
+        } else if (!closed) {
+            trouble = thrown == null
+                    ? "unknown"
+                    : String.valueOf(Link.unwrapped(thrown).getMessage());
+            replaceAfter(Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS));
+        }
     }
 
     /** Disconnects for good. */

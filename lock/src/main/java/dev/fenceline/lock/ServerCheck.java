@@ -1,10 +1,13 @@
 package dev.fenceline.lock;
 
 import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.LockOptions;
 import io.lettuce.core.RedisNoScriptException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -17,20 +20,42 @@ import org.jspecify.annotations.Nullable;
 /** Looks at a server before the first lock: whether what we promise can hold there, and whether we may do what we need. */
 final class ServerCheck {
 
-    private static final Pattern COMMAND = Pattern.compile("'([A-Za-z]+)(\\|[A-Za-z]+)?' command");
-    private static final Pattern KEY_REFUSED = Pattern.compile("access .*key");
-    private static final Pattern CHANNEL_REFUSED = Pattern.compile("(access .*|publish to the )channel");
-    private static final Pattern REFUSED =
-            Pattern.compile("permission|The user executing the script can't|" + CHANNEL_REFUSED + "|" + KEY_REFUSED);
-    private static final Pattern CLUSTER = Pattern.compile("\\b(CLUSTERDOWN|MOVED|ASK)\\b");
+    private static final Pattern CLUSTER = Pattern.compile("\\b(CLUSTERDOWN|MOVED|ASK|TRYAGAIN)\\b");
     private static final Pattern VERSION = Pattern.compile("([0-9]+)\\.([0-9]+).*");
+
+    /** How a server runs, as it says itself. */
+    private enum Mode {
+        STANDALONE,
+        CLUSTER;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
 
     private final String server;
     private final KeySpace keys;
+    private final int replicas;
+    private final Mode mode;
+    private final int bucket;
 
-    ServerCheck(String server, KeySpace keys) {
+    private ServerCheck(String server, LockOptions options, Mode mode, int bucket) {
         this.server = server;
-        this.keys = keys;
+        this.keys = new KeySpace(options.keyPrefix());
+        this.replicas = options.replicas();
+        this.mode = mode;
+        this.bucket = bucket;
+    }
+
+    /** A server that has all locks. */
+    static ServerCheck standalone(String server, LockOptions options) {
+        return new ServerCheck(server, options, Mode.STANDALONE, 0);
+    }
+
+    /** A node of a Cluster that has the locks of a bucket, or is about to get them. */
+    static ServerCheck ofCluster(String server, LockOptions options, int bucket) {
+        return new ServerCheck(server, options, Mode.CLUSTER, bucket);
     }
 
     /**
@@ -40,65 +65,87 @@ final class ServerCheck {
      */
     CompletableFuture<Void> run(Link link, Supplier<CompletableFuture<Void>> listening) {
         String unique = LockValue.hex(UUID.randomUUID());
-        String[] key = {keys.probe(unique)};
+        String[] key = {keys.probe(bucket, unique)};
         String channel = keys.probeChannel(unique);
+        Answers answers = new Answers(link);
+        Link prober = mode == Mode.CLUSTER ? link.asking() : link;
         // By text first, which also makes the digest known, so that a refusal of either is a missing grant.
-        return link.byText(Script.PROBE, key, channel)
-                .handle(Answer::new)
-                .thenCompose(text -> link.byDigest(Script.PROBE, key, channel)
-                        .handle(Answer::new)
-                        .thenCompose(digest -> listening
-                                .get()
-                                .<Answer>handle((done, thrown) -> new Answer(List.of(), thrown))
-                                .thenAccept(subscribed -> judge(link, text, digest, subscribed))));
+        return prober.byText(Script.PROBE, key, channel)
+                .handle(answers::text)
+                .thenCompose(done -> prober.byDigest(Script.PROBE, key, channel))
+                .handle(answers::digest)
+                .thenCompose(
+                        done -> mode == Mode.CLUSTER ? link.askingAlone() : CompletableFuture.completedFuture("OK"))
+                .handle((reply, thrown) -> answers.other("asking", thrown))
+                .thenCompose(done -> replicas > 0
+                        ? link.acknowledged(0, Duration.ofMillis(1))
+                        : CompletableFuture.completedFuture(0L))
+                .handle((reply, thrown) -> answers.other("wait", thrown))
+                .thenCompose(done -> listening.get())
+                .handle((reply, thrown) -> answers.other("subscribe", thrown))
+                .thenAccept(done -> answers.judge());
     }
 
-    private record Answer(List<String> reply, @Nullable Throwable thrown) {}
+    /** What one look brought. */
+    private final class Answers {
 
-    private void judge(Link link, Answer text, Answer digest, Answer subscribed) {
-        Set<String> missing = new LinkedHashSet<>();
-        @Nullable SendFailure byText = refusal(link, text, "eval", missing);
-        if (byText == null || !isNoScript(digest)) {
+        private final Link link;
+        private final Set<String> missing = new LinkedHashSet<>();
+        private @Nullable SendFailure textRefused;
+        private List<String> reply = List.of();
+        private @Nullable RuntimeException end;
+
+        Answers(Link link) {
+            this.link = link;
+        }
+
+        boolean text(@Nullable List<String> answer, @Nullable Throwable thrown) {
+            if (answer != null) {
+                reply = answer;
+            }
+            textRefused = refusal("eval", thrown);
+            return true;
+        }
+
+        boolean digest(@Nullable List<String> answer, @Nullable Throwable thrown) {
             // Without its text the server cannot know the digest; that says nothing of the grants.
-            SendFailure unused = refusal(link, digest, "evalsha", missing);
+            boolean unknown = thrown != null && Link.unwrapped(thrown) instanceof RedisNoScriptException;
+            return textRefused != null && unknown || other("evalsha", thrown);
         }
-        SendFailure unused = refusal(link, subscribed, "subscribe", missing);
-        if (byText != null) {
-            throw missingGrants(missing, byText);
+
+        boolean other(String command, @Nullable Throwable thrown) {
+            return refusal(command, thrown) == null;
         }
-        judge(text.reply(), missing);
-    }
 
-    private static boolean isNoScript(Answer answer) {
-        return answer.thrown() != null && Link.unwrapped(answer.thrown()) instanceof RedisNoScriptException;
-    }
-
-    /** Adds what is missing if that is why there is no answer; throws if there is none for another reason. */
-    private @Nullable SendFailure refusal(Link link, Answer answer, String command, Set<String> missing) {
-        if (answer.thrown() == null) {
+        /** Notes what is missing if that is why there is no answer, and what ends the check if it is something else. */
+        private @Nullable SendFailure refusal(String command, @Nullable Throwable thrown) {
+            if (thrown == null || end != null) {
+                return null;
+            }
+            SendFailure failure = link.failure(Link.unwrapped(thrown));
+            String said = String.valueOf(failure.getMessage());
+            if (mode == Mode.STANDALONE && CLUSTER.matcher(said).find()) {
+                end = otherMode("cluster", failure);
+            } else if (failure.kind() != SendFailure.Kind.FORBIDDEN) {
+                end = new CompletionException(failure);
+            } else if (!said.contains("NOPERM")) {
+                end = new CompletionException(ConnectFailure.of(server, failure));
+            } else {
+                missing.add(Grants.needed(keys, said, Grants.command(said, command)));
+                return failure;
+            }
             return null;
         }
-        SendFailure failure = link.failure(Link.unwrapped(answer.thrown()));
-        String said = String.valueOf(failure.getMessage());
-        if (CLUSTER.matcher(said).find()) {
-            throw otherMode("cluster", failure);
-        }
-        if (failure.kind() != SendFailure.Kind.FORBIDDEN) {
-            throw new CompletionException(failure);
-        }
-        if (!said.contains("NOPERM")) {
-            throw new CompletionException(ConnectFailure.of(server, failure));
-        }
-        missing.add(grant(said, command(said, command)));
-        return failure;
-    }
 
-    /** What would have to be granted for an error not to happen again. */
-    private String grant(String error, String command) {
-        if (CHANNEL_REFUSED.matcher(error).find()) {
-            return "&" + keys.pattern();
+        void judge() {
+            if (end != null) {
+                throw end;
+            }
+            if (textRefused != null) {
+                throw Grants.missing(server, missing, textRefused);
+            }
+            ServerCheck.this.judge(reply, missing);
         }
-        return KEY_REFUSED.matcher(error).find() ? "~" + keys.pattern() : "+" + command;
     }
 
     /** Looks at what the probe returned, when some grants are known to be missing already. */
@@ -108,12 +155,12 @@ final class ServerCheck {
             throw new BackendMisconfiguredException(
                     server + " is a replica (role:slave): what is locked there is not locked at its master."
                             + " Connect to the master.",
-                    null);
+                    new ReplicaFound());
         }
         refuseMissingGrants(reply.subList(3, reply.size()), missing);
-        String mode = told(info, "redis_mode", "INFO server");
-        if (!mode.equals("standalone")) {
-            throw otherMode(mode, null);
+        String found = told(info, "redis_mode", "INFO server");
+        if (!found.equals(mode.toString())) {
+            throw otherMode(found, null);
         }
         String version = told(info, "redis_version", "INFO server");
         Matcher parts = VERSION.matcher(version);
@@ -131,6 +178,19 @@ final class ServerCheck {
                             + " memory runs short. Set maxmemory-policy noeviction, or use another server for locks.",
                     null);
         }
+        if (replicas > 0) {
+            requireReplicas(told(info, "connected_slaves", "INFO replication"));
+        }
+    }
+
+    private void requireReplicas(String connected) {
+        if (Integer.parseInt(connected) < replicas) {
+            throw new BackendMisconfiguredException(
+                    server + " has " + connected + " replicas (connected_slaves), and the option replicas = " + replicas
+                            + " has every grant wait for that many, so there would be none. Attach replicas, or set"
+                            + " replicas to what there is.",
+                    null);
+        }
     }
 
     private void refuseMissingGrants(List<String> failed, Set<String> missing) {
@@ -138,31 +198,19 @@ final class ServerCheck {
         for (int i = 0; i < failed.size(); i += 2) {
             String command = failed.get(i);
             String error = failed.get(i + 1);
-            if (REFUSED.matcher(error).find()) {
-                missing.add(grant(error, command));
+            if (Grants.refused(error)) {
+                missing.add(Grants.needed(keys, error, command));
             } else {
                 others.add(command + ": " + error);
             }
         }
         if (!missing.isEmpty()) {
-            throw missingGrants(missing, null);
+            throw Grants.missing(server, missing, null);
         }
         if (!others.isEmpty()) {
             throw new CompletionException(
                     new SendFailure(SendFailure.Kind.UNABLE, server + " answered: " + String.join("; ", others), null));
         }
-    }
-
-    private BackendMisconfiguredException missingGrants(Set<String> missing, @Nullable Throwable cause) {
-        return new BackendMisconfiguredException(
-                server + " does not grant this user what locks need. Missing: " + String.join(" ", missing)
-                        + ". Give them with ACL SETUSER <user> " + String.join(" ", missing) + ".",
-                cause);
-    }
-
-    static String command(String message, String otherwise) {
-        Matcher matcher = COMMAND.matcher(message);
-        return matcher.find() ? matcher.group(1) : otherwise;
     }
 
     private String told(String info, String field, String section) {
@@ -177,10 +225,15 @@ final class ServerCheck {
         return matcher.group(1);
     }
 
-    private BackendMisconfiguredException otherMode(String mode, @Nullable Throwable cause) {
+    private BackendMisconfiguredException otherMode(String found, @Nullable Throwable cause) {
+        String remedy = switch (found) {
+            case "cluster" -> "Connect to a Cluster with RedisLocks.connectCluster.";
+            case "standalone" -> "Connect to a server that runs alone with RedisLocks.connect.";
+            case "sentinel" ->
+                "Name the Sentinels in a URI redis-sentinel://host:port,host:port#master, and connect with that.";
+            default -> "Connect to a master of Redis itself.";
+        };
         return new BackendMisconfiguredException(
-                server + " runs in mode '" + mode + "' (redis_mode); this version locks on one standalone server, and"
-                        + " Cluster comes later. Connect to a master that runs alone.",
-                cause);
+                server + " runs in mode '" + found + "' (redis_mode), not '" + mode + "'. " + remedy, cause);
     }
 }

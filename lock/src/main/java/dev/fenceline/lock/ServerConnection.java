@@ -2,42 +2,84 @@ package dev.fenceline.lock;
 
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 /** One server through one shared connection: opened, checked, used, lost and replaced. */
 final class ServerConnection {
 
+    private static final Pattern READONLY = Pattern.compile("\\bREADONLY\\b");
+
+    /** Where a server is, and what it is called in messages. */
+    record Place(RedisURI uri, String name) {}
+
+    /** Says where the server is now. */
+    interface Finder {
+        CompletableFuture<Place> find(Duration limit);
+    }
+
     private final Network network;
-    private final RedisURI uri;
+    private final Finder finder;
     private final String server;
+    private final Function<Place, ServerCheck> checks;
     private final Context context;
-    private final Incarnations incarnations = new Incarnations();
+    private final Incarnations incarnations;
     private final Replaced<Link> links;
+
+    private volatile CompletableFuture<Void> first = nothingMore();
 
     /**
      * Begins without a connection.
      *
+     * @param finder is asked before each connection
+     * @param server names it in messages where no connection does
+     * @param checks looks at it on each new connection
      * @param established hears of each link, the first one included
      */
-    ServerConnection(Network network, RedisURI uri, String server, Context context, Consumer<Link> established) {
+    ServerConnection(
+            Network network,
+            Finder finder,
+            String server,
+            Function<Place, ServerCheck> checks,
+            Incarnations incarnations,
+            Context context,
+            Consumer<Link> established) {
         this.network = network;
-        this.uri = uri;
+        this.finder = finder;
         this.server = server;
+        this.checks = checks;
         this.context = context;
+        this.incarnations = incarnations;
         this.links = new Replaced<>(handshake -> open(handshake, ServerConnection::nothingMore), established, context);
     }
 
     /**
-     * Makes the first connection.
+     * Makes the first connection, and nothing further if that fails.
      *
      * @param listening subscribes; what it may not do is named together with what else is missing
      */
     CompletableFuture<Void> connect(Supplier<CompletableFuture<Void>> listening) {
         return links.begin(open(Network.CONNECT_TIMEOUT, listening));
+    }
+
+    /** Makes the first connection, for as long as it takes. */
+    void connectForGood() {
+        first = links.beginForGood(open(Network.CONNECT_TIMEOUT, ServerConnection::nothingMore));
+    }
+
+    /** Ends when the first connection of {@link #connectForGood()} is there, or has failed. */
+    CompletableFuture<Void> first() {
+        return first.handle((done, thrown) -> null);
+    }
+
+    /** The link of now, if there is one. */
+    Optional<Link> link() {
+        return Optional.ofNullable(links.current());
     }
 
     /** Makes a request on the link of now. */
@@ -59,6 +101,9 @@ final class ServerConnection {
         if (failure.kind() == SendFailure.Kind.UNANSWERED && link.silentSince(before)) {
             // A peer that vanished without a FIN leaves a connection that swallows commands for minutes.
             links.lost(link, String.valueOf(failure.getMessage()));
+        } else if (READONLY.matcher(String.valueOf(failure.getMessage())).find()) {
+            // A master that was demoted behind this connection. The address may lead to another one by now.
+            links.lost(link, String.valueOf(failure.getMessage()));
         }
     }
 
@@ -67,29 +112,33 @@ final class ServerConnection {
     }
 
     private CompletableFuture<Link> open(Duration handshake, Supplier<CompletableFuture<Void>> listening) {
-        return network.connect(uri, handshake)
-                .handle((connection, thrown) -> {
-                    if (thrown != null) {
-                        throw new CompletionException(ConnectFailure.of(server, Link.unwrapped(thrown)));
-                    }
-                    return new Link(
-                            connection,
-                            incarnations.newConnection(),
-                            context.clock(),
-                            server,
-                            context.commandTimeout());
-                })
-                .thenCompose(fresh -> new ServerCheck(server, context.keys())
-                        .run(fresh, listening)
-                        .handle((passed, thrown) -> {
-                            if (thrown != null) {
-                                Replaced.closeQuietly(fresh);
-                                throw new CompletionException(ConnectFailure.of(server, Link.unwrapped(thrown)));
-                            }
-                            // Until here the handshake's limit held, which bears a cold JVM.
-                            fresh.connection().setTimeout(context.commandTimeout());
-                            return fresh;
-                        }));
+        return finder.find(handshake)
+                .exceptionallyCompose(thrown -> failed(server, thrown))
+                .thenCompose(place -> network.connect(place.uri(), handshake)
+                        .thenApply(connection -> new Link(
+                                connection,
+                                incarnations.newConnection(),
+                                context.clock(),
+                                place.name(),
+                                context.commandTimeout()))
+                        .thenCompose(fresh -> checked(place, fresh, listening))
+                        .exceptionallyCompose(thrown -> failed(place.name(), thrown)));
+    }
+
+    private CompletableFuture<Link> checked(Place place, Link fresh, Supplier<CompletableFuture<Void>> listening) {
+        return checks.apply(place).run(fresh, listening).handle((passed, thrown) -> {
+            if (thrown != null) {
+                Replaced.closeQuietly(fresh);
+                throw new CompletionException(Link.unwrapped(thrown));
+            }
+            // Until here the handshake's limit held, which bears a cold JVM.
+            fresh.connection().setTimeout(context.commandTimeout());
+            return fresh;
+        });
+    }
+
+    private static <T> CompletableFuture<T> failed(String who, Throwable thrown) {
+        return CompletableFuture.failedFuture(ConnectFailure.of(who, Link.unwrapped(thrown)));
     }
 
     CompletableFuture<Void> close() {

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ConnectTest {
 
     /** As the Javadoc of {@link RedisLocks} says. */
-    private static final String DOCUMENTED =
+    static final String DOCUMENTED =
             "+eval +evalsha +info +time +get +mget +set +del +exists +pttl +pexpire +zadd +zrange +zrem +zscore +zcard"
                     + " +hset +hget +hdel +hlen +publish +subscribe";
 
@@ -88,8 +88,9 @@ class ConnectTest {
     private void assertRefusedAsCluster(RedisProcess cluster) {
         assertThatThrownBy(() -> connect(cluster.uri()))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessageContaining("Redis at " + cluster.host() + ":" + cluster.port() + " runs in mode 'cluster'")
-                .hasMessageContaining("this version locks on one standalone server, and Cluster comes later");
+                .hasMessageContaining("Redis at " + cluster.host() + ":" + cluster.port()
+                        + " runs in mode 'cluster' (redis_mode), not 'standalone'")
+                .hasMessageContaining("Connect to a Cluster with RedisLocks.connectCluster");
     }
 
     @Test
@@ -161,9 +162,31 @@ class ConnectTest {
                     .withMessageContaining("expected redis://[user:password@]host[:port]")
                     .satisfies(thrown -> assertThat(everythingPrinted(thrown)).doesNotContain("secret"));
         }
+    }
+
+    @Test
+    void aUriThatNamesNoServerIsRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> RedisLocks.connect(RedisURI.create("redis-sentinel://localhost#mymaster"), options))
-                .withMessageContaining("needs the host and port of one server");
+                .isThrownBy(() -> RedisLocks.connect(RedisURI.create("redis-socket:///tmp/redis.sock"), options))
+                .withMessageContaining("needs the host and port of a server, or of Sentinels");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisLocks.connect(
+                        RedisURI.builder().withSentinel("localhost").build(), options))
+                .withMessageContaining("names Sentinels and no master");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisLocks.connectCluster(List.of(), options))
+                .withMessageContaining("none was given");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisLocks.connectCluster(
+                        List.of(RedisURI.create("redis-sentinel://localhost#mymaster")), options))
+                .withMessageContaining("names a Sentinel or a socket");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisLocks.connectCluster(List.of(RedisURI.create("redis://localhost/3")), options))
+                .withMessageContaining("database 0 only, and the URI of localhost:6379 asks for 3");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisLocks.connectCluster("http://secret"))
+                .withMessageContaining("Not the URI of a Redis Cluster: expected redis://")
+                .satisfies(thrown -> assertThat(everythingPrinted(thrown)).doesNotContain("secret"));
     }
 
     @ParameterizedTest

@@ -19,6 +19,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -107,11 +108,15 @@ final class Fixture {
         }
 
         Wire(String uri, LockOptions options) {
+            this(options, (network, context) -> new OneServer(network, RedisURI.create(uri), context));
+        }
+
+        Wire(LockOptions options, BiFunction<Network, Context, Route> route) {
             this.options = options;
             notices = new Notices(options.listener());
             Context context = Context.of(options, LockClock.system(), scheduler, notices);
-            Network network = new Network();
-            transport = new LettuceTransport(network, new OneServer(network, RedisURI.create(uri), context), context);
+            Network network = new Network(null, null);
+            transport = new LettuceTransport(network, route.apply(network, context), context);
             transport.connect().join();
         }
 

@@ -3,6 +3,7 @@ package dev.fenceline.lock;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.LockOptions;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ class ServerCheckTest {
     private static final String MASTER = "role:master\r\n";
     private static final String POLICY = "maxmemory_policy:noeviction\r\n";
 
-    private final ServerCheck check = new ServerCheck("Redis at a:1", new KeySpace("p"));
+    private final ServerCheck check = ServerCheck.standalone("Redis at a:1", LockOptions.defaults());
 
     @Test
     void aServerThatSaysAllOfItPasses() {
@@ -29,7 +30,7 @@ class ServerCheckTest {
     void anotherModeIsRefusedByName(String mode) {
         assertRefused(
                 List.of(VERSION + "redis_mode:" + mode + "\r\n", MASTER, POLICY),
-                "Redis at a:1 runs in mode '" + mode + "' (redis_mode); this version locks on one standalone server");
+                "Redis at a:1 runs in mode '" + mode + "' (redis_mode), not 'standalone'");
     }
 
     @Test

@@ -38,10 +38,14 @@ class SubscriptionTest {
         SERVERS.close();
     }
 
-    private static final class Heard implements LockTransport.Hints {
+    static final class Heard implements LockTransport.Hints {
 
         private final List<String> messages = new CopyOnWriteArrayList<>();
-        private final AtomicInteger beginnings = new AtomicInteger();
+        final AtomicInteger beginnings = new AtomicInteger();
+
+        List<String> messages() {
+            return messages;
+        }
 
         @Override
         public void heard(String message) {

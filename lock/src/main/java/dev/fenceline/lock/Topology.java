@@ -1,0 +1,115 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.lock.Slots.Address;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Asks the nodes of a Cluster, one after the other until one answers, who has which slots. */
+final class Topology {
+
+    /** A failover takes seconds, in which many a waiter finds that his master is gone. */
+    private static final Duration PAUSE = Duration.ofMillis(100);
+
+    /** Hears what a node said of the whole. */
+    interface Learner {
+        void learnt(List<Object> slots, String askedHost);
+    }
+
+    private final Network network;
+    private final List<RedisURI> seeds;
+    private final Context context;
+    private final Learner learner;
+    private final AtomicBoolean refreshing = new AtomicBoolean();
+    private final AtomicInteger turn = new AtomicInteger();
+
+    private volatile List<RedisURI> known = List.of();
+
+    Topology(Network network, List<RedisURI> seeds, Context context, Learner learner) {
+        this.network = network;
+        this.seeds = seeds;
+        this.context = context;
+        this.learner = learner;
+    }
+
+    /** Asks for the first time. Ends with what {@code RedisLocks.connectCluster} throws. */
+    CompletableFuture<Void> askSeeds() {
+        return ask(seeds, 0, Network.CONNECT_TIMEOUT.dividedBy(2));
+    }
+
+    /** Has the nodes asked in the background, unless that is being done, or was done a moment ago. */
+    void refresh() {
+        if (!refreshing.compareAndSet(false, true)) {
+            return;
+        }
+        List<RedisURI> all = new ArrayList<>(known);
+        all.addAll(seeds);
+        // Not the same one first each time: it may be cut off from the others, and know of no change.
+        Collections.rotate(all, turn.getAndIncrement());
+        var unused = ask(all, 0, context.commandTimeout()).whenComplete((done, thrown) -> {
+            try {
+                var later = context.scheduler()
+                        .schedule(() -> refreshing.set(false), PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                // The locks were closed meanwhile.
+            }
+        });
+    }
+
+    /** The nodes to ask from now on, before the seeds. */
+    void know(Set<Address> masters) {
+        known = masters.stream()
+                .map(master -> Uris.at(seeds.get(0), master.host(), master.port()))
+                .toList();
+    }
+
+    private CompletableFuture<Void> ask(List<RedisURI> nodes, int index, Duration limit) {
+        RedisURI node = nodes.get(index);
+        return askOne(node, limit).exceptionallyCompose(thrown -> {
+            Throwable why = Link.unwrapped(thrown);
+            return why instanceof BackendMisconfiguredException || index + 1 == nodes.size()
+                    ? CompletableFuture.failedFuture(why)
+                    : ask(nodes, index + 1, limit);
+        });
+    }
+
+    private CompletableFuture<Void> askOne(RedisURI node, Duration limit) {
+        String name = "Redis Cluster node at " + Uris.address(node);
+        return network.connect(node, limit)
+                .thenCompose(connection -> new Link(
+                                connection,
+                                new Incarnations(Incarnations.Knowledge.NONE).newConnection(),
+                                context.clock(),
+                                name,
+                                limit)
+                        .slots()
+                        .whenComplete((slots, thrown) -> {
+                            var unused = connection.closeAsync();
+                        }))
+                .exceptionallyCompose(thrown -> CompletableFuture.failedFuture(failure(name, Link.unwrapped(thrown))))
+                .thenAccept(slots -> learner.learnt(slots, node.getHost()));
+    }
+
+    private static Throwable failure(String name, Throwable thrown) {
+        String said = String.valueOf(thrown.getMessage());
+        if (said.contains("cluster support disabled")) {
+            return new BackendMisconfiguredException(
+                    name + " runs without Cluster ('" + said + "'). Connect to a server that runs alone with"
+                            + " RedisLocks.connect.",
+                    thrown);
+        }
+        if (said.startsWith("NOPERM")) {
+            return Grants.missing(name, Set.of("+cluster|slots"), thrown);
+        }
+        return ConnectFailure.of(name, thrown);
+    }
+}
