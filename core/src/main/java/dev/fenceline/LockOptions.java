@@ -26,8 +26,8 @@ import java.util.regex.Pattern;
  *     unless set. With the longest lease in use, a grant that the server forgot has ended before the next one begins. It
  *     protects leases, not tokens, which rise without it. All clients of one {@code keyPrefix} must use the same value
  * @param replicas how many replicas must have acknowledged a grant before it counts; 0 unless set. Each grant then takes one more
- *     round trip, and is taken back where fewer acknowledge within half a {@code commandTimeout}. It makes it less likely that a
- *     failover loses a grant, and rules it out only if every replica that may be promoted is among them
+ *     round trip, and does not count where fewer acknowledge within a quarter of a {@code commandTimeout}. It makes it less likely
+ *     that a failover loses a grant, and rules it out only if every replica that may be promoted is among them
  * @param incarnationCheck whether each grant asks the lock server which incarnation it is; {@link IncarnationCheck#CACHED} unless
  *     set
  * @param keyPrefix separates environments on one server; {@code fenceline} unless set

@@ -30,6 +30,7 @@ final class LettuceTransport implements LockTransport {
     private final String restartDelay;
     private final String acceptance;
     private final String listeners;
+    private final ReplicatedGrants grants;
 
     LettuceTransport(Network network, Route route, Context context) {
         this.network = network;
@@ -45,6 +46,7 @@ final class LettuceTransport implements LockTransport {
         this.restartDelay = micros(options.restartDelay());
         this.acceptance = Long.toString(Math.min(options.lease().toMillis() / 2, LONGEST_ACCEPTANCE_MILLIS));
         this.listeners = route.listeners().name();
+        this.grants = new ReplicatedGrants(options.replicas(), options.commandTimeout());
     }
 
     private static String micros(Duration duration) {
@@ -81,7 +83,8 @@ final class LettuceTransport implements LockTransport {
                                         predecessor == null
                                                 ? ""
                                                 : predecessor.passing().name()))
-                        .thenApply(reply -> acquireReply(link, reply)));
+                        .thenApply(reply -> acquireReply(link, reply))
+                        .thenCompose(reply -> grants.confirmed(link, reply)));
     }
 
     /** The arguments that acquire and release have in common, and then the others. */

@@ -12,7 +12,7 @@ final class SendFailure extends Exception {
     enum Kind {
         /** Not sent, there is no connection. A new one is being made. */
         UNREACHABLE,
-        /** Sent, and no answer came: it was executed, will be, or never is. */
+        /** Sent, and no answer came that counts: it was executed, will be, or never is. */
         UNANSWERED,
         /** The server answered that it cannot do it now. Not executed. */
         UNABLE,
