@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import org.jetbrains.lincheck.LinChecker;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -25,13 +24,13 @@ class LocalQueuesLincheckTest {
 
     @Test
     void everyInterleavingIsAnOrderOfAtomicSteps() {
-        LinChecker.check(Queue.class, thorough());
+        thorough().check(Queue.class);
     }
 
     /** Proof that the test sees: the answer of join is read after the step, when somebody may have moved us to the front. */
     @Test
     void joinThatLooksAtTheFrontAfterItsStepIsCaught() {
-        assertThatThrownBy(() -> LinChecker.check(LooksTooLate.class, thorough()))
+        assertThatThrownBy(() -> thorough().check(LooksTooLate.class))
                 .isInstanceOf(LincheckAssertionError.class);
     }
 
