@@ -57,7 +57,7 @@ final class Topology {
         Collections.rotate(all, turn.getAndIncrement());
         var unused = ask(all, 0, context.commandTimeout()).whenComplete((done, thrown) -> {
             try {
-                var later = context.scheduler()
+                var unusedTimer = context.scheduler()
                         .schedule(() -> refreshing.set(false), PAUSE.toMillis(), TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException e) {
                 // The locks were closed meanwhile.

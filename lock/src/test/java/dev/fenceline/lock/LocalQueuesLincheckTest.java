@@ -30,8 +30,7 @@ class LocalQueuesLincheckTest {
     /** Proof that the test sees: the answer of join is read after the step, when somebody may have moved us to the front. */
     @Test
     void joinThatLooksAtTheFrontAfterItsStepIsCaught() {
-        assertThatThrownBy(() -> thorough().check(LooksTooLate.class))
-                .isInstanceOf(LincheckAssertionError.class);
+        assertThatThrownBy(() -> thorough().check(LooksTooLate.class)).isInstanceOf(LincheckAssertionError.class);
     }
 
     private static StressOptions thorough() {
