@@ -46,7 +46,8 @@ final class ClusterRoute implements Route {
 
     private volatile Set<Address> masters = Set.of();
     private volatile @Nullable Subscription subscription;
-    private volatile boolean closed;
+    /** From the first connect, which looks at each master itself, to the end. */
+    private volatile boolean open;
 
     ClusterRoute(Network network, List<RedisURI> seeds, Context context) {
         this(network, seeds, context, Incarnations.Knowledge.CHECKED);
@@ -87,6 +88,7 @@ final class ClusterRoute implements Route {
         }
         CompletableFuture<?>[] all = connecting.stream().map(Supplier::get).toArray(CompletableFuture<?>[]::new);
         return CompletableFuture.allOf(all).thenAccept(done -> {
+            open = true;
             if (nodes.isEmpty()) {
                 throw new BackendUnavailableException(
                         server + " has no master for any slot of these locks. Nothing was sent; look at CLUSTER SLOTS.",
@@ -214,7 +216,7 @@ final class ClusterRoute implements Route {
         masters = now;
         topology.know(now);
         importing.keySet().removeAll(now);
-        if (before.isEmpty() || closed) {
+        if (!open) {
             return;
         }
         now.stream().filter(master -> slots.someBucketOf(master).isPresent()).forEach(this::node);
@@ -252,7 +254,7 @@ final class ClusterRoute implements Route {
 
     @Override
     public CompletableFuture<Void> close() {
-        closed = true;
+        open = false;
         return CompletableFuture.allOf(
                 nodes.values().stream().map(ServerConnection::close).toArray(CompletableFuture<?>[]::new));
     }

@@ -2,7 +2,9 @@ package dev.fenceline.lock;
 
 import static dev.fenceline.lock.Fixture.ACCOUNT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
@@ -10,6 +12,7 @@ import dev.fenceline.testkit.ClusterSpec;
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.RedisCluster;
 import dev.fenceline.testkit.RedisProcess;
+import dev.fenceline.testkit.RedisSpec;
 import dev.fenceline.testkit.Servers;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
@@ -45,6 +48,19 @@ class ClusterFailoverTest {
             assertThat(next(locks)).isGreaterThan(second);
             assertThat(cluster.masterOf(counter).port()).isEqualTo(old.port());
         }
+    }
+
+    @Test
+    void aClusterOfWhichAMasterIsDownIsRefusedAndTheMasterNamed() {
+        // Else the others, which notice it after a while, would be down too.
+        RedisSpec node = RedisSpec.master().setting("cluster-require-full-coverage", "no");
+        RedisCluster cluster = SERVERS.cluster(ClusterSpec.threeMasters().node(node));
+        RedisProcess dead = cluster.masters().get(2);
+        dead.kill();
+        assertThatThrownBy(() -> RedisLocks.connectCluster(
+                        cluster.uris().stream().map(RedisURI::create).toList(), options))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("No connection to Redis Cluster node at " + dead.host() + ":" + dead.port());
     }
 
     private static long next(Locks locks) throws InterruptedException {
