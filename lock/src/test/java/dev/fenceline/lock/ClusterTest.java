@@ -126,7 +126,7 @@ class ClusterTest {
             move.finish();
             assertThat(answer(wire.transport().renew(fenced(ACCOUNT), holder)))
                     .isEqualTo(LockTransport.RenewReply.RENEWED);
-            assertThat(answer(wire.transport().release(fenced(ACCOUNT), holder)))
+            assertThat(answer(wire.transport().release(fenced(ACCOUNT), holder, Duration.ZERO)))
                     .isEqualTo(LockTransport.ReleaseReply.RELEASED);
         }
     }

@@ -37,7 +37,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import reactor.core.publisher.Mono;
 
 /** What Lettuce can say about a server, and what a program shares with these locks. */
 @Tag("server")
@@ -167,7 +166,7 @@ class ConnectionSettingsTest {
         RedisProcess redis = servers.redis(RedisSpec.master());
         AtomicReference<String> secret = new AtomicReference<>("first-secret");
         redis.command("ACL", "SETUSER", "app", "on", ">first-secret", "~*", "&*", "+@all");
-        RedisCredentialsProvider provider = () -> Mono.fromSupplier(
+        RedisCredentialsProvider provider = RedisCredentialsProvider.from(
                 () -> RedisCredentials.just("app", secret.get().toCharArray()));
         RedisURI uri = RedisURI.builder()
                 .withHost(redis.host())

@@ -55,9 +55,10 @@ class SentinelTest {
     void aMasterThatWasDemotedBehindAnOpenConnectionIsLeft() throws InterruptedException {
         RedisSentinel redis = servers.sentinel(SentinelSpec.pair());
         try (Fixture.Wire wire = new Fixture.Wire(redis.uri(), options)) {
+            Locks locks = wire.locks(LockClock.system());
+            // In place of the locks, which then poll.
             SubscriptionTest.Heard heard = new SubscriptionTest.Heard();
             wire.transport().listen(heard);
-            Locks locks = wire.locks(LockClock.system());
             long last = next(locks);
             RedisProcess old = redis.master();
             RedisProcess fresh = redis.failover();

@@ -8,6 +8,7 @@ import dev.fenceline.lock.LockTransport.AcquireReply;
 import dev.fenceline.lock.LockTransport.AcquireRequest;
 import dev.fenceline.lock.LockTransport.ReleaseReply;
 import dev.fenceline.testkit.RedisServer;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -52,7 +53,7 @@ final class WaitingClient implements AutoCloseable, LockTransport.Hints {
     }
 
     ReleaseReply release() throws SendFailure {
-        return answer(wire.transport().release(lock, holder));
+        return answer(wire.transport().release(lock, holder, Duration.ZERO));
     }
 
     void awaitOffer() {
