@@ -50,7 +50,8 @@ final class Sentinels {
         for (RedisURI sentinel : uri.getSentinels()) {
             var unused = ask(sentinel, limit)
                     .orTimeout(limit.toMillis(), TimeUnit.MILLISECONDS)
-                    .whenComplete((address, thrown) -> poll.count(sentinel, address, thrown));
+                    .thenAccept(poll::answered)
+                    .exceptionally(thrown -> poll.failed(sentinel, thrown));
         }
         return poll.result.thenApply(address -> Uris.at(uri, address.getHostString(), address.getPort()));
     }
@@ -85,26 +86,37 @@ final class Sentinels {
             this.asked = asked;
         }
 
-        void count(RedisURI sentinel, @Nullable Optional<InetSocketAddress> answer, @Nullable Throwable thrown) {
+        void answered(Optional<InetSocketAddress> address) {
             guard.lock();
             try {
-                if (thrown != null) {
-                    String who = "Sentinel at " + Uris.address(sentinel);
-                    failures.add(ConnectFailure.of(who, Link.unwrapped(thrown)));
-                } else if (answer != null && answer.isPresent()) {
-                    votes.merge(answer.get(), 1, Integer::sum);
+                if (address.isPresent()) {
+                    votes.merge(address.get(), 1, Integer::sum);
                     decideAfterGrace();
                 } else {
                     ignorant++;
                 }
-                boolean majority = votes.values().stream().anyMatch(count -> 2 * count > asked);
-                int answered =
-                        votes.values().stream().mapToInt(Integer::intValue).sum();
-                if (majority || answered + ignorant + failures.size() == asked) {
-                    decide();
-                }
+                decideIfSettled();
             } finally {
                 guard.unlock();
+            }
+        }
+
+        @Nullable Void failed(RedisURI sentinel, Throwable thrown) {
+            guard.lock();
+            try {
+                failures.add(ConnectFailure.of("Sentinel at " + Uris.address(sentinel), Link.unwrapped(thrown)));
+                decideIfSettled();
+            } finally {
+                guard.unlock();
+            }
+            return null;
+        }
+
+        private void decideIfSettled() {
+            boolean majority = votes.values().stream().anyMatch(count -> 2 * count > asked);
+            int answered = votes.values().stream().mapToInt(Integer::intValue).sum();
+            if (majority || answered + ignorant + failures.size() == asked) {
+                decide();
             }
         }
 

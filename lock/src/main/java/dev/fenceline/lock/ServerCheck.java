@@ -110,7 +110,7 @@ final class ServerCheck {
         boolean digest(@Nullable List<String> answer, @Nullable Throwable thrown) {
             // Without its text the server cannot know the digest; that says nothing of the grants.
             boolean unknown = thrown != null && Link.unwrapped(thrown) instanceof RedisNoScriptException;
-            return textRefused != null && unknown || other("evalsha", thrown);
+            return (textRefused != null && unknown) || other("evalsha", thrown);
         }
 
         boolean other(String command, @Nullable Throwable thrown) {
