@@ -35,6 +35,34 @@ class ListenerTest {
 
     @Test
     void theLogCarriesStableCodesAndWarnsOfARefusedStaleWriter() {
+        FencingToken old = new FencingToken(ACCOUNT, 1_000_000, new UUID(0, 1));
+        FencingToken newer = new FencingToken(ACCOUNT, 13_400_000, new UUID(0, 2));
+        List<LogRecord> records = logged(
+                new FencelineEvent.StaleRefused("guard", old, newer),
+                LOST,
+                new FencelineEvent.AcquireStarted(ACCOUNT),
+                new FencelineEvent.AcquireEnded(ACCOUNT, FencelineEvent.AcquireOutcome.ACQUIRED, Duration.ofMillis(1)));
+        assertThat(records).hasSize(2).allSatisfy(r -> assertThat(r.getLevel()).isEqualTo(Level.WARNING));
+        assertThat(records.get(0).getMessage())
+                .startsWith("FENCELINE-101 stale writer refused by guard")
+                .contains("is older by 12.4 s than");
+        assertThat(records.get(1).getMessage()).startsWith("FENCELINE-102 lease of 'account:42' lost after 12 s");
+    }
+
+    @Test
+    void theLogWarnsOfWorkThatIsSkippedOrRunsWithoutItsLock() {
+        BackendUnavailableException down = new BackendUnavailableException("no answer", null);
+        List<LogRecord> records = logged(
+                new FencelineEvent.OutageBypassed(ACCOUNT, WhenUnavailable.RUN_ANYWAY, down),
+                new FencelineEvent.OutageBypassed(ACCOUNT, WhenUnavailable.SKIP, down));
+        assertThat(records).hasSize(2).allSatisfy(r -> assertThat(r.getLevel()).isEqualTo(Level.WARNING));
+        assertThat(records.get(0).getMessage())
+                .startsWith("FENCELINE-107 work under 'account:42' runs without the lock")
+                .contains("no answer");
+        assertThat(records.get(1).getMessage()).startsWith("FENCELINE-107 work under 'account:42' is skipped");
+    }
+
+    private static List<LogRecord> logged(FencelineEvent... events) {
         List<LogRecord> records = new ArrayList<>();
         Handler handler = new Handler() {
             @Override
@@ -52,21 +80,14 @@ class ListenerTest {
         logger.setUseParentHandlers(false);
         logger.addHandler(handler);
         try {
-            FencingToken old = new FencingToken(ACCOUNT, 1_000_000, new UUID(0, 1));
-            FencingToken newer = new FencingToken(ACCOUNT, 13_400_000, new UUID(0, 2));
             LoggingListener log = new LoggingListener();
-            log.on(new FencelineEvent.StaleRefused("guard", old, newer));
-            log.on(LOST);
-            log.on(new FencelineEvent.AcquireEnded(
-                    ACCOUNT, FencelineEvent.AcquireOutcome.ACQUIRED, Duration.ofMillis(1)));
+            for (FencelineEvent event : events) {
+                log.on(event);
+            }
         } finally {
             logger.removeHandler(handler);
             logger.setUseParentHandlers(true);
         }
-        assertThat(records).hasSize(2).allSatisfy(r -> assertThat(r.getLevel()).isEqualTo(Level.WARNING));
-        assertThat(records.get(0).getMessage())
-                .startsWith("FENCELINE-101 stale writer refused by guard")
-                .contains("is older by 12.4 s than");
-        assertThat(records.get(1).getMessage()).startsWith("FENCELINE-102 lease of 'account:42' lost after 12 s");
+        return records;
     }
 }
