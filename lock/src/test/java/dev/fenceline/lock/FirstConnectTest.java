@@ -19,10 +19,10 @@ import org.junit.jupiter.api.Test;
 /** What a program that starts during a failover waits for, and what it does not. */
 class FirstConnectTest {
 
-    private static final BackendMisconfiguredException REPLICA =
+    private final BackendMisconfiguredException replica =
             new BackendMisconfiguredException("a replica", new ReplicaFound());
-    private static final BackendMisconfiguredException NO_LOGIN = new BackendMisconfiguredException("no login", null);
-    private static final BackendUnavailableException GONE = new BackendUnavailableException("gone", null);
+    private final BackendMisconfiguredException noLogin = new BackendMisconfiguredException("no login", null);
+    private final BackendUnavailableException gone = new BackendUnavailableException("gone", null);
 
     private final AtomicLong nanos = new AtomicLong();
     private final AtomicInteger attempts = new AtomicInteger();
@@ -49,8 +49,8 @@ class FirstConnectTest {
     @Test
     void aReplicaAndAMasterThatIsGoneAreWaitedFor() {
         assertThat(connect(() -> switch (attempts.incrementAndGet()) {
-                    case 1 -> CompletableFuture.failedFuture(REPLICA);
-                    case 2 -> CompletableFuture.failedFuture(GONE);
+                    case 1 -> CompletableFuture.failedFuture(replica);
+                    case 2 -> CompletableFuture.failedFuture(gone);
                     default -> CompletableFuture.completedFuture(null);
                 }))
                 .succeedsWithin(10, TimeUnit.SECONDS);
@@ -61,11 +61,11 @@ class FirstConnectTest {
     void whatIsWrongForGoodIsToldAtOnce() {
         assertThat(connect(() -> {
                     attempts.incrementAndGet();
-                    return CompletableFuture.failedFuture(NO_LOGIN);
+                    return CompletableFuture.failedFuture(noLogin);
                 }))
                 .failsWithin(10, TimeUnit.SECONDS)
                 .withThrowableOfType(ExecutionException.class)
-                .withCause(NO_LOGIN);
+                .withCause(noLogin);
         assertThat(attempts).hasValue(1);
     }
 
@@ -74,9 +74,9 @@ class FirstConnectTest {
         CompletableFuture<Void> connected = connect(() -> {
             attempts.incrementAndGet();
             nanos.addAndGet(FirstConnect.PATIENCE.toNanos() / 2);
-            return CompletableFuture.failedFuture(REPLICA);
+            return CompletableFuture.failedFuture(replica);
         });
-        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS)).hasCause(REPLICA);
+        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS)).hasCause(replica);
         assertThat(attempts).hasValue(2);
     }
 
