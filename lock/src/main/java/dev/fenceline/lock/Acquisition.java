@@ -283,6 +283,8 @@ final class Acquisition {
             held(held, repeat);
         } else if (reply instanceof AcquireReply.Wait wait) {
             waitFor(wait);
+        } else if (reply instanceof AcquireReply.Reborn reborn) {
+            waitFor(reborn);
         } else if (reply instanceof AcquireReply.FloorTooFar refused) {
             // Not sent again: whoever repairs the mark need not restart this process.
             locks.floors().settle(lock.name(), refused.mark());
@@ -342,21 +344,38 @@ final class Acquisition {
     }
 
     private void waitFor(AcquireReply.Wait wait) {
-        long nanos = TimeUnit.MICROSECONDS.toNanos(wait.micros()) + TimeUnit.MILLISECONDS.toNanos(1);
+        waitFor(
+                wait.micros(),
+                () -> new BackendUnavailableException(
+                        subject() + server() + " grants nothing for " + text(micros(wait.micros()))
+                                + ": its token counter stands at " + wait.counter() + " (" + instant(wait.counter())
+                                + ") and its clock at " + wait.serverTime() + " (" + instant(wait.serverTime())
+                                + "), and a token may be ahead by S = "
+                                + text(locks.options().clockStepTolerance())
+                                + " at most. Nothing is held. Was the clock set back? Correct it, or wait.",
+                        null));
+    }
+
+    private void waitFor(AcquireReply.Reborn reborn) {
+        waitFor(
+                reborn.micros(),
+                () -> new BackendUnavailableException(
+                        subject() + server()
+                                + " restarted, was promoted or lost its data, and grants nothing for another "
+                                + text(micros(reborn.micros())) + " (restartDelay of "
+                                + text(locks.options().restartDelay())
+                                + "): leases that it may have forgotten end before that. Nothing is held; wait longer.",
+                        null));
+    }
+
+    private void waitFor(long micros, Supplier<FencelineException> tooLong) {
+        long nanos = TimeUnit.MICROSECONDS.toNanos(micros) + TimeUnit.MILLISECONDS.toNanos(1);
         // A server that just started lets everybody wait for K, also those who would try only once.
         long grace = locks.options().commandTimeout().toNanos() / 2;
-        Outcome.Failed refused = new Outcome.Failed(() -> new BackendUnavailableException(
-                subject() + server() + " grants nothing for " + text(Duration.of(wait.micros(), ChronoUnit.MICROS))
-                        + ": its token counter stands at " + wait.counter() + " (" + instant(wait.counter())
-                        + ") and its clock at " + wait.serverTime() + " (" + instant(wait.serverTime())
-                        + "), and a token may be ahead by S = "
-                        + text(locks.options().clockStepTolerance())
-                        + " at most. Nothing is held. Was the clock set back? Correct it, or wait.",
-                null));
         if (nanos <= Math.max(nanosToLimit(), 0) + grace) {
             attemptAfter(nanos);
         } else {
-            endWith(refused);
+            fail(tooLong);
         }
     }
 
@@ -442,6 +461,10 @@ final class Acquisition {
 
     private String server() {
         return locks.transport().server();
+    }
+
+    private static Duration micros(long micros) {
+        return Duration.of(micros, ChronoUnit.MICROS);
     }
 
     private static Instant instant(long micros) {

@@ -162,6 +162,10 @@ final class LettuceTransport implements LockTransport {
                 note(over, reply, 4);
                 yield new AcquireReply.Wait(number(reply, 1), number(reply, 2), number(reply, 3));
             }
+            case "reborn" -> {
+                note(over, reply, 3);
+                yield new AcquireReply.Reborn(number(reply, 1));
+            }
             case "floor" -> {
                 note(over, reply, 3);
                 yield new AcquireReply.FloorTooFar(number(reply, 1), number(reply, 2));

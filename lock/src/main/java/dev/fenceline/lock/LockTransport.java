@@ -84,6 +84,9 @@ interface LockTransport {
         /** The counter is further ahead of the server's clock than S allows; nothing is granted for so long. */
         record Wait(long micros, long counter, long serverTime) implements AcquireReply {}
 
+        /** The server is a new one, or lost its data, and grants nothing until the restart delay is over. */
+        record Reborn(long micros) implements AcquireReply {}
+
         /** A floor is more than 24 h ahead of the server's clock. */
         record FloorTooFar(long mark, long serverTime) implements AcquireReply {}
 

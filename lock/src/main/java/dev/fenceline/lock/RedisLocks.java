@@ -47,8 +47,8 @@ import java.util.Collection;
  *
  * <p><b>The server</b> is a master of Redis 6.2 or later, with {@code maxmemory-policy noeviction}; a server that is not is
  * refused with a message that names the setting. A user with restricted rights needs
- * {@code +eval +evalsha +info +time +get +mget +set +del +exists +pttl +pexpire +zadd +zrange +zrem +zscore +zcard +hset +hget +hdel
- * +hlen +publish +subscribe}, the keys {@code ~<prefix>:v1:*} and the channels {@code &<prefix>:v1:*}; in a Cluster also
+ * {@code +eval +evalsha +info +time +get +mget +set +del +pttl +pexpire +zadd +zrange +zrem +zscore +hset +hget +hdel
+ * +publish +subscribe}, the keys {@code ~<prefix>:v1:*} and the channels {@code &<prefix>:v1:*}; in a Cluster also
  * {@code +asking +cluster|slots}, and {@code +wait} where replicas are waited for. Where a proxy spreads the commands of one
  * connection over several servers, tokens can repeat: connect to the master directly, or set
  * {@link LockOptions.IncarnationCheck#EVERY_GRANT}.

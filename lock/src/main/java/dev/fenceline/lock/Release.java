@@ -55,15 +55,6 @@ final class Release {
         boolean unused = locks.later(second, locks.options().commandTimeout().toMillis());
     }
 
-    /**
-     * As {@link #send}, and once more after a command timeout: for a holder of whom a request may still be on its way, and
-     * may arrive behind the first release.
-     */
-    static CompletableFuture<ReleaseReply> sendTwice(ConnectedLocks locks, LockKey lock, UUID holder) {
-        sendLater(locks, lock, holder);
-        return send(locks, lock, holder);
-    }
-
     CompletableFuture<ReleaseReply> acknowledged() {
         return acknowledged;
     }

@@ -53,7 +53,7 @@ if #KEYS > 3 then
 end
 if not refused then
   given = offer()
-elseif refused[1] == 'wait' then
+elseif refused[1] == 'wait' or refused[1] == 'reborn' then
   -- Offered to nobody: they ask again, and the first need not wait for what it thinks is left of our lease.
   local first = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
   if first then

@@ -60,7 +60,8 @@ local function refuse(...)
 end
 
 -- Decides the next token and writes nothing. Returns nothing, or the reply that refuses it:
---   wait, how long, counter, time [, incarnation]   floor, mark, time [, incarnation]   exhausted, counter, time [, incarnation]
+--   wait, how long, counter, time [, incarnation]     reborn, how long, time [, incarnation]
+--   floor, mark, time [, incarnation]                 exhausted, counter, time [, incarnation]
 -- The incarnation is there when INFO was asked, and renews what the client knows.
 local function decide(counter, boot, floor)
   counter = tonumber(counter)
@@ -84,9 +85,11 @@ local function decide(counter, boot, floor)
       jump = seen + tolerance + tonumber(ARGV[8])
     end
     if jump then
+      -- Born now if all data is gone, which no incarnation shows; else when the client first saw this incarnation.
+      local born = counter and boot and seen or time
       counter = math.max(counter or 0, jump)
       jumped = counter
-      boot = stamp .. text(time)
+      boot = stamp .. text(born)
       boot_value = boot
     end
   end
@@ -95,7 +98,7 @@ local function decide(counter, boot, floor)
   if delay > 0 then
     local rest = tonumber(string.match(boot, '(%d+)$')) + delay - time
     if rest > 0 then
-      return refuse('wait', text(rest), text(counter), text(time), incarnation)
+      return refuse('reborn', text(rest), text(time), incarnation)
     end
   end
 

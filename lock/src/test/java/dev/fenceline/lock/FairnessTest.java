@@ -1,6 +1,7 @@
 package dev.fenceline.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
@@ -23,6 +24,9 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("server")
 class FairnessTest {
+
+    /** A little less than an offer lasts. */
+    private static final long STANDSTILL_NANOS = 400_000_000;
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
@@ -71,19 +75,44 @@ class FairnessTest {
         assertThat(longestWait(turns)).isGreaterThan(2 * 8);
     }
 
-    /** The most turns of others that were granted between asking and being granted. */
+    /** Control of the exception below: most waits must count. */
+    @Test
+    void waitsThroughAStandstillAreLeftOutAndMustBeFew() {
+        List<Turn> turns = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            turns.add(new Turn(i, (i - 1) * STANDSTILL_NANOS, i * STANDSTILL_NANOS));
+        }
+        assertThatThrownBy(() -> longestWait(turns)).hasMessageContaining("waits that count");
+    }
+
+    /**
+     * The most turns of others that were granted between asking and being granted. A process that gets no processor for as long
+     * as an offer lasts loses its turn, as it should; then the lock stands still for that time, and who waited through it is
+     * left out.
+     */
     private static long longestWait(List<Turn> turns) {
         List<Turn> order =
                 turns.stream().sorted(Comparator.comparingLong(Turn::token)).toList();
         long[] granted = order.stream().mapToLong(Turn::granted).toArray();
+        long[] standstills = IntStream.range(1, granted.length)
+                .filter(i -> granted[i] - granted[i - 1] >= STANDSTILL_NANOS)
+                .mapToLong(i -> granted[i])
+                .toArray();
         long longest = 0;
+        int counted = 0;
         for (int own = 0; own < order.size(); own++) {
             long asked = order.get(own).asked();
+            long got = order.get(own).granted();
+            if (Arrays.stream(standstills).anyMatch(end -> end > asked && end <= got)) {
+                continue;
+            }
+            counted++;
             long before = Arrays.stream(granted, 0, own)
                     .filter(other -> other > asked)
                     .count();
             longest = Math.max(longest, before);
         }
+        assertThat(counted).as("waits that count").isGreaterThan(order.size() * 8 / 10);
         return longest;
     }
 }
