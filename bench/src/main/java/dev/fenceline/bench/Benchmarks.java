@@ -1,0 +1,38 @@
+package dev.fenceline.bench;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Runs the scenarios that were asked for and writes what came out. Run by {@code mvn -q -Pbench}. */
+public final class Benchmarks {
+
+    private static final List<Scenario> ALL = List.of(new Uncontended(), new SharedClient());
+
+    private Benchmarks() {}
+
+    /**
+     * Runs scenarios one after the other.
+     *
+     * @param args none; everything is a system property, see docs/performance.md
+     * @throws Exception when a contestant fails, since a table without it would mislead
+     */
+    public static void main(String[] args) throws Exception {
+        Settings settings = Settings.ofSystemProperties();
+        Set<String> known = ALL.stream().map(Scenario::id).collect(Collectors.toSet());
+        if (!known.containsAll(settings.scenarios())) {
+            throw new IllegalArgumentException(
+                    "bench.only=" + settings.scenarios() + " names what is none of " + known + ".");
+        }
+        System.out.println("Seed of the order: " + settings.seed());
+        for (Scenario scenario : ALL) {
+            if (settings.scenarios().isEmpty() || settings.scenarios().contains(scenario.id())) {
+                Section section = scenario.run(settings);
+                System.out.println("\n## " + section.id() + "\n\n" + section.body());
+                section.targets().forEach(target -> System.out.println(target.row()));
+            }
+        }
+        // Clients of others leave threads behind that are no daemons.
+        System.exit(0);
+    }
+}
