@@ -1,5 +1,7 @@
 package dev.fenceline.bench;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -7,7 +9,14 @@ import java.util.stream.Collectors;
 /** Runs the scenarios that were asked for and writes what came out. Run by {@code mvn -q -Pbench}. */
 public final class Benchmarks {
 
-    private static final List<Scenario> ALL = List.of(new Uncontended(), new SharedClient());
+    private static final List<Scenario> ALL = List.of(
+            new Uncontended(),
+            new SharedClient(),
+            new HandOverInOneJvm(),
+            new HandOverAcrossProcesses(),
+            new Crowd(),
+            new FreshNames(),
+            new SingleSteps());
 
     private Benchmarks() {}
 
@@ -24,13 +33,20 @@ public final class Benchmarks {
             throw new IllegalArgumentException(
                     "bench.only=" + settings.scenarios() + " names what is none of " + known + ".");
         }
+        Results results = new Results(settings.output());
         System.out.println("Seed of the order: " + settings.seed());
         for (Scenario scenario : ALL) {
             if (settings.scenarios().isEmpty() || settings.scenarios().contains(scenario.id())) {
                 Section section = scenario.run(settings);
                 System.out.println("\n## " + section.id() + "\n\n" + section.body());
                 section.targets().forEach(target -> System.out.println(target.row()));
+                results.add(section, settings);
             }
+        }
+        if (settings.page().isPresent()) {
+            Path page = settings.page().get();
+            List<String> order = ALL.stream().map(Scenario::id).toList();
+            Files.writeString(page, Page.filled(Files.readString(page), results.blocks(order)));
         }
         // Clients of others leave threads behind that are no daemons.
         System.exit(0);

@@ -20,6 +20,8 @@ final class Field implements AutoCloseable {
     private final Map<Entrant, Contestant> open = new EnumMap<>(Entrant.class);
 
     Field(Collection<Entrant> entrants) throws Exception {
+        // Redis keeps nothing on disk here, so ZooKeeper need not wait for the disk either.
+        System.setProperty("zookeeper.forceSync", "no");
         this.redis = servers.redis(RedisSpec.master());
         this.zooKeeper = entrants.contains(Entrant.CURATOR) ? new TestingServer(true) : null;
     }

@@ -1,0 +1,82 @@
+package dev.fenceline.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * What has been found so far, one file for each scenario, so that scenarios can be run one by one and the page still has the
+ * targets of all.
+ */
+final class Results {
+
+    private static final String HEAD = "| target | limit | median (quartiles) | |\n|---|---:|---:|---|\n";
+
+    private final Path folder;
+
+    Results(Path folder) throws IOException {
+        this.folder = Files.createDirectories(folder);
+    }
+
+    void add(Section section, Settings settings) throws IOException {
+        String rows = section.targets().stream().map(Target::row).collect(Collectors.joining("\n"));
+        Files.writeString(folder.resolve(section.id() + ".md"), section.body().strip() + "\n\n" + how(settings) + "\n");
+        Files.writeString(folder.resolve(section.id() + ".targets"), rows);
+    }
+
+    /** The blocks for the page. */
+    Map<String, String> blocks(List<String> scenarios) throws IOException {
+        Map<String, String> blocks = new LinkedHashMap<>();
+        StringBuilder targets = new StringBuilder(HEAD);
+        for (String scenario : scenarios) {
+            Path body = folder.resolve(scenario + ".md");
+            if (Files.exists(body)) {
+                blocks.put(scenario, Files.readString(body));
+                String rows = Files.readString(folder.resolve(scenario + ".targets"));
+                targets.append(rows).append(rows.isEmpty() ? "" : "\n");
+            }
+        }
+        blocks.put("targets", targets.toString());
+        blocks.put("machine", machine());
+        return blocks;
+    }
+
+    private static String how(Settings settings) {
+        return String.format(
+                Locale.ROOT,
+                "%d rounds after %d to warm up; slices of %d ms, hand-overs of %d ms; seed %d; %s.",
+                settings.rounds(),
+                settings.warmUps(),
+                settings.slice().toMillis(),
+                settings.handOvers().toMillis(),
+                settings.seed(),
+                LocalDate.now(ZoneOffset.UTC));
+    }
+
+    private static String machine() throws IOException {
+        Runtime runtime = Runtime.getRuntime();
+        return "- " + runtime.availableProcessors() + " processors: " + processor() + "\n- "
+                + System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                + System.getProperty("os.arch") + "\n- Java " + Runtime.version() + ", "
+                + System.getProperty("java.vm.name");
+    }
+
+    private static String processor() throws IOException {
+        Path file = Path.of("/proc/cpuinfo");
+        if (!Files.exists(file)) {
+            return System.getProperty("os.arch");
+        }
+        return Files.readAllLines(file).stream()
+                .filter(line -> line.startsWith("model name"))
+                .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                .findFirst()
+                .orElse(System.getProperty("os.arch"));
+    }
+}
