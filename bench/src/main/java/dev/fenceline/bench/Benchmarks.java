@@ -24,9 +24,13 @@ public final class Benchmarks {
      * Runs scenarios one after the other.
      *
      * @param args none; everything is a system property, see docs/performance.md
-     * @throws Exception when a contestant fails, since a table without it would mislead
      */
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
+        // A contestant that fails ends the run, since a table without it would mislead.
+        Exits.after(Benchmarks::run);
+    }
+
+    private static void run() throws Exception {
         Settings settings = Settings.ofSystemProperties();
         Set<String> known = ALL.stream().map(Scenario::id).collect(Collectors.toSet());
         if (!known.containsAll(settings.scenarios())) {
@@ -48,7 +52,5 @@ public final class Benchmarks {
             List<String> order = ALL.stream().map(Scenario::id).toList();
             Files.writeString(page, Page.filled(Files.readString(page), results.blocks(order)));
         }
-        // Clients of others leave threads behind that are no daemons.
-        System.exit(0);
     }
 }

@@ -24,12 +24,14 @@ final class ContendingProcess {
     }
 
     /** Arguments: Redis, ZooKeeper, number of threads, number of the first of them. */
-    public static void main(String[] args) throws Exception {
-        ContendingProcess process = new ContendingProcess(new Backends(args[0], args[1]), Integer.parseInt(args[3]));
-        try (Crew crew = new Crew(Integer.parseInt(args[2]))) {
-            process.obey(crew);
-        }
-        System.exit(0);
+    public static void main(String[] args) {
+        Exits.after(() -> {
+            ContendingProcess process =
+                    new ContendingProcess(new Backends(args[0], args[1]), Integer.parseInt(args[3]));
+            try (Crew crew = new Crew(Integer.parseInt(args[2]))) {
+                process.obey(crew);
+            }
+        });
     }
 
     private void obey(Crew crew) throws Exception {

@@ -25,7 +25,8 @@ final class Crowd implements Scenario {
             double commandsPerSecond,
             double cpuShare,
             double heapPerWaiter,
-            double drainNanos) {}
+            double drainNanos,
+            long notServed) {}
 
     @Override
     public Section run(Settings settings) throws Exception {
@@ -46,7 +47,10 @@ final class Crowd implements Scenario {
                     entrant == Entrant.CURATOR ? "" : Table.decimal(measured.commandsPerSecond()),
                     String.format(Locale.ROOT, "%.2f %%", 100 * measured.cpuShare()),
                     Table.whole(measured.heapPerWaiter()) + " B",
-                    Table.millis(measured.drainNanos()));
+                    measured.notServed() == 0
+                            ? Table.millis(measured.drainNanos())
+                            : "never: " + measured.notServed() + " still waited after "
+                                    + Table.millis(measured.drainNanos()));
             if (entrant == Entrant.FENCED || entrant == Entrant.EFFICIENCY) {
                 targets.addAll(targets(settings, measured));
             }
@@ -80,13 +84,15 @@ final class Crowd implements Scenario {
             held.leave();
             // Both clocks are the machine's.
             double drain = Long.parseLong(crowd.answer()) - releasing;
+            long notServed = Long.parseLong(crowd.answer());
             return new Measured(
                     entrant,
                     calls(seen, Crowd::isScript) / seconds,
                     calls(seen, Crowd::isTheirs) / seconds,
                     cpuShare,
                     heap,
-                    drain);
+                    drain,
+                    notServed);
         }
     }
 

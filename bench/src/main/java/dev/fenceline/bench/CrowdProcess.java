@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
+import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,70 +21,75 @@ import org.jspecify.annotations.Nullable;
  */
 final class CrowdProcess {
 
-    private static final int COLLECTIONS = 3;
+    private static final Pattern TOTAL = Pattern.compile("^Total +[0-9]+ +([0-9]+)", Pattern.MULTILINE);
+    private static final int DRAIN_SECONDS = 120;
 
-    private final int waiters;
+    /** A thread may sleep for a moment on its way into the queue; all of them for a second are in it. */
+    private static final int QUIET_LOOKS = 20;
+
     private final Mutex lock;
-    private final CountDownLatch started;
-    private final CountDownLatch go = new CountDownLatch(1);
-    private final CountDownLatch asking;
+    private final int waiters;
     private final CountDownLatch served;
     private final AtomicReference<@Nullable Exception> trouble = new AtomicReference<>();
+
+    /** Threads that are started, and ask once they are told to. */
+    private record Wave(List<Thread> threads, CountDownLatch go, CountDownLatch asking) {}
 
     private CrowdProcess(Mutex lock, int waiters) {
         this.lock = lock;
         this.waiters = waiters;
-        this.started = new CountDownLatch(waiters);
-        this.asking = new CountDownLatch(waiters);
         this.served = new CountDownLatch(waiters);
     }
 
     /** Arguments: Redis, ZooKeeper, contestant, number of waiters. */
-    public static void main(String[] args) throws Exception {
-        Contestant contestant = new Backends(args[0], args[1]).open(Entrant.of(args[2]));
-        // Loads what the first use loads, which is no part of a waiter.
-        contestant.lock("warm-up").enter().leave();
-        new CrowdProcess(contestant.lock("crowd"), Integer.parseInt(args[3])).obey();
-        System.exit(0);
+    public static void main(String[] args) {
+        Exits.after(() -> {
+            Contestant contestant = new Backends(args[0], args[1]).open(Entrant.of(args[2]));
+            // Loads what the first use loads, which is no part of a waiter.
+            contestant.lock("warm-up").enter().leave();
+            new CrowdProcess(contestant.lock("crowd"), Integer.parseInt(args[3])).obey();
+        });
     }
 
     private void obey() throws Exception {
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < waiters; i++) {
-            Thread thread = new Thread(this::waitForTurn, "waiter-" + i);
-            thread.setDaemon(true);
-            threads.add(thread);
-            thread.start();
-        }
-        started.await();
-        long empty = usedHeap();
+        // The first wave pays for what is there once, such as a subscription; a waiter is what each further one adds.
+        Wave first = wave((waiters + 9) / 10);
+        Wave rest = wave(waiters - first.threads().size());
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String order = orders.readLine(); order != null; order = orders.readLine()) {
             switch (order) {
                 case "wait" -> {
-                    go.countDown();
-                    asking.await();
-                    awaitAllParked(threads);
-                    answer((usedHeap() - empty) / waiters);
+                    queue(first);
+                    long before = liveBytes();
+                    queue(rest);
+                    answer((liveBytes() - before) / Math.max(1, rest.threads().size()));
                 }
                 case "cpu" -> answer(cpuNanos());
                 case "drain" -> {
-                    if (!served.await(2, TimeUnit.MINUTES)) {
-                        throw new IOException(
-                                served.getCount() + " of " + waiters + " threads still wait after 2 min.");
-                    }
+                    boolean unused = served.await(DRAIN_SECONDS, TimeUnit.SECONDS);
                     answer(System.nanoTime());
+                    answer(served.getCount());
                 }
                 default -> throw new IOException("Not an order: '" + order + "'.");
             }
         }
     }
 
-    private void waitForTurn() {
-        started.countDown();
+    private Wave wave(int size) {
+        Wave wave = new Wave(new ArrayList<>(), new CountDownLatch(1), new CountDownLatch(size));
+        for (int i = 0; i < size; i++) {
+            Thread thread = new Thread(() -> waitForTurn(wave), "waiter");
+            thread.setDaemon(true);
+            wave.threads().add(thread);
+            thread.start();
+        }
+        return wave;
+    }
+
+    private void waitForTurn(Wave wave) {
         try {
-            go.await();
-            asking.countDown();
+            wave.go().await();
+            wave.asking().countDown();
             lock.enter().leave();
             served.countDown();
         } catch (Exception e) {
@@ -90,10 +97,17 @@ final class CrowdProcess {
         }
     }
 
-    /** A thread that has asked is in the queue once it sleeps. */
+    private void queue(Wave wave) throws Exception {
+        wave.go().countDown();
+        wave.asking().await();
+        awaitAllParked(wave.threads());
+    }
+
     private void awaitAllParked(List<Thread> threads) throws Exception {
         long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-        while (threads.stream().anyMatch(CrowdProcess::runs)) {
+        int quiet = 0;
+        while (quiet < QUIET_LOOKS) {
+            quiet = threads.stream().anyMatch(CrowdProcess::runs) ? 0 : quiet + 1;
             Exception thrown = trouble.get();
             if (thrown != null) {
                 throw thrown;
@@ -109,11 +123,22 @@ final class CrowdProcess {
         return thread.getState() == Thread.State.RUNNABLE || thread.getState() == Thread.State.BLOCKED;
     }
 
-    private static long usedHeap() {
-        for (int i = 0; i < COLLECTIONS; i++) {
-            System.gc();
-        }
-        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    /**
+     * The bytes of all objects that are reachable. Not what the heap says is used: that counts whole buffers of threads that
+     * allocate, which is more than a thousand waiters need.
+     */
+    private static long liveBytes() throws Exception {
+        String histogram = (String) ManagementFactory.getPlatformMBeanServer()
+                .invoke(
+                        new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                        "gcClassHistogram",
+                        new Object[] {new String[0]},
+                        new String[] {String[].class.getName()});
+        return TOTAL.matcher(histogram)
+                .results()
+                .mapToLong(total -> Long.parseLong(total.group(1)))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("This JVM's class histogram has no line with the total."));
     }
 
     private static long cpuNanos() {
