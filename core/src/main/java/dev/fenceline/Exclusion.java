@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
  * <p><b>Futures:</b> whoever ends a returned future gives up as an interruption does, be it by {@code cancel}, by
  * {@code orTimeout} or in another way; a grant that crosses is released. That is so for the future that was returned, and not
  * for stages made from it, which do not pass a cancellation on. Futures fail with what the blocking method throws. What depends
- * on them runs on {@link java.util.concurrent.ForkJoinPool#commonPool()} where it is not told otherwise, as with other futures,
+ * on them runs on the default executor of {@link CompletableFuture} where it is not told otherwise (the common pool; with one or two processors a new thread),
  * or on the thread that added it; never on a thread of the locks or of the network, so it may block.
  *
  * <p><b>Thread-safety:</b> any thread.

@@ -1,15 +1,11 @@
 package dev.fenceline.lock;
 
-import dev.fenceline.BackendMisconfiguredException;
-import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
 import dev.fenceline.HolderProcess;
 import dev.fenceline.LockName;
 import dev.fenceline.lock.LockTransport.AcquireReply;
 import dev.fenceline.lock.LockTransport.AcquireRequest;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -79,6 +75,7 @@ final class Acquisition {
 
     private final ConnectedLocks locks;
     private final LockKey lock;
+    private final AcquireErrors errors;
     private final UUID holder;
     private final Patience patience;
     private final long limit;
@@ -94,11 +91,16 @@ final class Acquisition {
     private volatile boolean queued;
 
     private volatile boolean takenBack;
+
+    /** The last answer was that nothing is granted for a time, and not that somebody holds the lock. */
+    private volatile boolean toldToWait;
+
     private volatile @Nullable Outcome soFar;
 
     Acquisition(ConnectedLocks locks, LockKey lock, Duration maxWait) {
         this.locks = locks;
         this.lock = lock;
+        this.errors = new AcquireErrors(locks, lock);
         this.holder = locks.newHolder();
         this.patience = maxWait.isZero() ? Patience.TRIES_ONCE : Patience.QUEUES;
         this.limit = locks.clock().nanoTime() + maxWait.toNanos();
@@ -147,10 +149,7 @@ final class Acquisition {
 
     /** Ends the wait because the server says nothing; with a grant, if that came first. */
     void endForSilence(TimeoutException e) {
-        fail(() -> unavailable(
-                server() + " did not answer within "
-                        + locks.options().commandTimeout().toMillis() + " ms",
-                e));
+        fail(() -> errors.unavailable(errors.silence(), requests(), e));
     }
 
     /** Nanoseconds until the caller wants an answer. */
@@ -216,6 +215,7 @@ final class Acquisition {
             // In this order: whoever cancels sees the request as sent or as unanswered.
             queued |= thrown == null && patience == Patience.QUEUES;
             unanswered |= thrown != null && SendFailure.of(thrown).kind() == SendFailure.Kind.UNANSWERED;
+            toldToWait = false;
             boolean repeat = sent.getAndSet(Sent.NOTHING) == Sent.ONE_TO_REPEAT;
             if (thrown == null) {
                 if (succession != null) {
@@ -252,7 +252,8 @@ final class Acquisition {
             return;
         }
         Outcome known = inFront.soFar;
-        boolean answerToCome = asked && sent.get() != Sent.NOTHING;
+        // What the server told us to wait for may be over a little after the limit.
+        boolean answerToCome = asked && (sent.get() != Sent.NOTHING || toldToWait);
         if (known != null && !answerToCome) {
             endWith(known);
         }
@@ -282,21 +283,15 @@ final class Acquisition {
         } else if (reply instanceof AcquireReply.Held held) {
             held(held, repeat);
         } else if (reply instanceof AcquireReply.Wait wait) {
-            waitFor(wait);
+            waitFor(wait.micros(), () -> errors.counterAhead(wait));
         } else if (reply instanceof AcquireReply.Reborn reborn) {
-            waitFor(reborn);
+            waitFor(reborn.micros(), () -> errors.reborn(reborn));
         } else if (reply instanceof AcquireReply.FloorTooFar refused) {
             // Not sent again: whoever repairs the mark need not restart this process.
             locks.floors().settle(lock.name(), refused.mark());
-            fail(() -> floorTooFar(refused));
+            fail(() -> errors.floorTooFar(refused));
         } else if (reply instanceof AcquireReply.Exhausted exhausted) {
-            fail(() -> new BackendMisconfiguredException(
-                    subject() + "the token counter on " + server() + " is at " + exhausted.counter()
-                            + ", and the next token would not be below 2^53; the server's clock says "
-                            + instant(exhausted.serverTime())
-                            + ". Nothing is held. Find out who wrote the counter, and set it to a value near that time in"
-                            + " microseconds.",
-                    null));
+            fail(() -> errors.exhausted(exhausted));
         }
     }
 
@@ -343,36 +338,13 @@ final class Acquisition {
         attemptAfter(TimeUnit.MILLISECONDS.toNanos(Math.min(untilExpiry, longest)));
     }
 
-    private void waitFor(AcquireReply.Wait wait) {
-        waitFor(
-                wait.micros(),
-                () -> new BackendUnavailableException(
-                        subject() + server() + " grants nothing for " + text(micros(wait.micros()))
-                                + ": its token counter stands at " + wait.counter() + " (" + instant(wait.counter())
-                                + ") and its clock at " + wait.serverTime() + " (" + instant(wait.serverTime())
-                                + "), and a token may be ahead by S = "
-                                + text(locks.options().clockStepTolerance())
-                                + " at most. Nothing is held. Was the clock set back? Correct it, or wait.",
-                        null));
-    }
-
-    private void waitFor(AcquireReply.Reborn reborn) {
-        waitFor(
-                reborn.micros(),
-                () -> new BackendUnavailableException(
-                        subject() + server()
-                                + " restarted, was promoted or lost its data, and grants nothing for another "
-                                + text(micros(reborn.micros())) + " (restartDelay of "
-                                + text(locks.options().restartDelay())
-                                + "): leases that it may have forgotten end before that. Nothing is held; wait longer.",
-                        null));
-    }
-
     private void waitFor(long micros, Supplier<FencelineException> tooLong) {
         long nanos = TimeUnit.MICROSECONDS.toNanos(micros) + TimeUnit.MILLISECONDS.toNanos(1);
         // A server that just started lets everybody wait for K, also those who would try only once.
         long grace = locks.options().commandTimeout().toNanos() / 2;
         if (nanos <= Math.max(nanosToLimit(), 0) + grace) {
+            toldToWait = true;
+            soFar = new Outcome.Failed(tooLong);
             attemptAfter(nanos);
         } else {
             fail(tooLong);
@@ -381,11 +353,11 @@ final class Acquisition {
 
     private void failed(SendFailure failure) {
         if (failure.kind() == SendFailure.Kind.FORBIDDEN) {
-            fail(() -> new BackendMisconfiguredException(
-                    subject() + failure.getMessage() + ". Nothing is held; restore the grants of this user.", failure));
+            fail(() -> errors.forbidden(failure));
             return;
         }
-        Outcome unavailable = new Outcome.Failed(() -> unavailable(String.valueOf(failure.getMessage()), failure));
+        Outcome unavailable =
+                new Outcome.Failed(() -> errors.unavailable(String.valueOf(failure.getMessage()), requests(), failure));
         soFar = unavailable;
         long left = nanosToLimit();
         if (left <= 0) {
@@ -439,39 +411,7 @@ final class Acquisition {
         return base - locks.random(base / 2 + 1);
     }
 
-    BackendUnavailableException unavailable(String why, @Nullable Throwable cause) {
-        String release = takenBack || unanswered ? ", a release was sent in case it was granted" : "";
-        return new BackendUnavailableException(
-                subject() + why + ". Nothing is held" + release + "; trying again is fine.", cause);
-    }
-
-    private BackendMisconfiguredException floorTooFar(AcquireReply.FloorTooFar refused) {
-        Duration ahead = Duration.of(refused.mark() - refused.serverTime(), ChronoUnit.MICROS);
-        return new BackendMisconfiguredException(
-                subject() + "a resource was claimed with token " + refused.mark() + ", which is " + text(ahead)
-                        + " ahead of the clock of " + server() + " (" + refused.serverTime()
-                        + "); at most 24 h can be passed. Nothing is held. Compare the clocks; if they are right the mark is"
-                        + " forged or damaged: lower it in the resource while nobody writes there.",
-                null);
-    }
-
-    private String subject() {
-        return "Lock '" + lock.name() + "' not acquired: ";
-    }
-
-    private String server() {
-        return locks.transport().server();
-    }
-
-    private static Duration micros(long micros) {
-        return Duration.of(micros, ChronoUnit.MICROS);
-    }
-
-    private static Instant instant(long micros) {
-        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
-    }
-
-    private static String text(Duration duration) {
-        return duration.toMillis() < 1_000 ? duration.toMillis() + " ms" : duration.toSeconds() + " s";
+    private AcquireErrors.Requests requests() {
+        return takenBack || unanswered ? AcquireErrors.Requests.ONE_TAKEN_BACK : AcquireErrors.Requests.ALL_ANSWERED;
     }
 }
