@@ -39,7 +39,9 @@ final class Acquisition {
     private static final long LONGEST_RETRY_MILLIS = 50;
 
     /** While nothing can be heard, so that a turn is not missed for a whole lease. */
-    private static final long DEAF_POLL_MILLIS = 250;
+    private static final long DEAF_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /** Redis removes a key up to this late. */
     private static final long EXPIRY_SLACK_MILLIS = 2;
@@ -188,7 +190,8 @@ final class Acquisition {
     /** Has the server asked again after a time, if that is earlier than it would be. */
     void attemptWithin(long millis) {
         if (!result.isDone()) {
-            boolean unused = locks.later(this::attempt, millis + EXPIRY_SLACK_MILLIS);
+            long longest = locks.options().lease().toMillis();
+            boolean unused = locks.later(this::attemptAgain, Math.min(millis, longest) + EXPIRY_SLACK_MILLIS);
         }
     }
 
@@ -242,20 +245,26 @@ final class Acquisition {
     }
 
     /**
-     * Ends the wait at its limit with what is known: who holds the lock, or why the server cannot be asked. Does nothing while
-     * the first answer is still to come; {@link #nanosToHardStop()} is for that.
+     * Ends the wait at its limit with what is known: who holds the lock, or why the server cannot be asked. Where that is still to
+     * be learnt it looks again in a moment, until {@link #nanosToHardStop()}: whoever is in front may just be asking.
      */
     void endAtLimit() {
-        Acquisition inFront = asked ? this : locks.queues().contender(lock);
-        if (inFront == null) {
-            endWith(new Outcome.Busy(locks.holderHere(lock)));
+        if (asked) {
+            // What the server told us to wait for may be over a little after the limit, and an answer ends the wait
+            // itself.
+            boolean answerToCome = sent.get() != Sent.NOTHING || toldToWait;
+            endKnowing(answerToCome ? null : soFar);
             return;
         }
-        Outcome known = inFront.soFar;
-        // What the server told us to wait for may be over a little after the limit.
-        boolean answerToCome = asked && (sent.get() != Sent.NOTHING || toldToWait);
-        if (known != null && !answerToCome) {
+        Acquisition inFront = locks.queues().contender(lock);
+        endKnowing(inFront == null ? new Outcome.Busy(locks.holderHere(lock)) : inFront.soFar);
+    }
+
+    private void endKnowing(@Nullable Outcome known) {
+        if (known != null) {
             endWith(known);
+        } else if (!result.isDone() && nanosToHardStop() > LOOK_AGAIN_NANOS) {
+            boolean unused = locks.laterNanos(this::endAtLimit, LOOK_AGAIN_NANOS);
         }
     }
 
@@ -305,6 +314,8 @@ final class Acquisition {
         } else {
             locks.queues().hold(lock, lease);
         }
+        // Not before: a lease that is over when it comes is noticed there, and would be put in front after its end.
+        locks.keeper().add(lease);
         if (complete(new Outcome.Granted(lease))) {
             return;
         }
@@ -332,10 +343,11 @@ final class Acquisition {
             attempt();
             return;
         }
-        long lease = locks.options().lease().toMillis();
-        long longest = locks.transport().listening() ? lease : Math.min(lease, DEAF_POLL_MILLIS);
-        long untilExpiry = held.ttlMillis() < 0 ? longest : held.ttlMillis() + EXPIRY_SLACK_MILLIS;
-        attemptAfter(TimeUnit.MILLISECONDS.toNanos(Math.min(untilExpiry, longest)));
+        // The sign of life, if nothing else. A lock without an end was not written by us.
+        attemptAfter(
+                held.ttlMillis() < 0
+                        ? Long.MAX_VALUE
+                        : TimeUnit.MILLISECONDS.toNanos(held.ttlMillis() + EXPIRY_SLACK_MILLIS));
     }
 
     private void waitFor(long micros, Supplier<FencelineException> tooLong) {
@@ -389,8 +401,29 @@ final class Acquisition {
         }
     }
 
+    /** Asks again after a time, or after a lease if that is sooner. */
     private void attemptAfter(long nanos) {
-        Future<?> next = locks.timer(this::attempt, nanos);
+        attemptAt(locks.clock().nanoTime()
+                + Math.min(nanos, locks.options().lease().toNanos()));
+    }
+
+    /** Looks now and then whether hints can be heard; while they cannot, it asks then. */
+    private void attemptAt(long nano) {
+        long left = nano - locks.clock().nanoTime();
+        Runnable step = left <= DEAF_POLL_NANOS
+                ? this::attempt
+                : () -> {
+                    if (locks.transport().listening()) {
+                        attemptAt(nano);
+                    } else {
+                        attempt();
+                    }
+                };
+        schedule(step, Math.max(0, Math.min(left, DEAF_POLL_NANOS)));
+    }
+
+    private void schedule(Runnable step, long nanos) {
+        Future<?> next = locks.timer(step, nanos);
         if (next == null) {
             fail(() -> locks.closedException(lock.name()));
             return;

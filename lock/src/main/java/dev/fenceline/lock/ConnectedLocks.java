@@ -102,6 +102,7 @@ final class ConnectedLocks implements Locks, LockTransport.Hints {
         closeHeld(forReleases);
         awaitQuietly(allAcknowledged(), forReleases.minusNanos(System.nanoTime() - start));
         scheduler.shutdownNow();
+        releases.forEach(Release::endNow);
         notices.close(options.commandTimeout().dividedBy(8));
         transport.close(options.commandTimeout().minusNanos(System.nanoTime() - start));
         closed.complete(null);
@@ -200,7 +201,7 @@ final class ConnectedLocks implements Locks, LockTransport.Hints {
         }
         String millis = hint.group("millis");
         if (millis == null) {
-            acquisition.attempt();
+            acquisition.attemptAgain();
         } else {
             acquisition.attemptWithin(Long.parseLong(millis));
         }

@@ -68,7 +68,8 @@ final class Keeper {
         long earliest = now + period;
         for (RedisLease lease : held) {
             Renewal renewal = lease.renewal();
-            renewal.wake();
+            // What one of them throws must not end the renewal of the others.
+            Notices.runSafely(renewal::wake);
             if (renewal.goesOn()) {
                 any = true;
                 long due = renewal.due();

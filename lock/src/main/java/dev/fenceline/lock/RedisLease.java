@@ -100,13 +100,11 @@ class RedisLease implements Lease {
         this.renewal = new Renewal(locks, this);
     }
 
-    /** Makes the kind of lease that the lock hands out, and starts its renewal. */
+    /** Makes the kind of lease that the lock hands out. It is renewed once the keeper has it. */
     static RedisLease granted(ConnectedLocks locks, LockKey lock, Grant grant, Proof proof) {
-        RedisLease lease = lock.kind() == LockKind.FENCED
+        return lock.kind() == LockKind.FENCED
                 ? new RedisFencedLease(locks, lock, grant, proof)
                 : new RedisLease(locks, lock, grant, proof);
-        locks.keeper().add(lease);
-        return lease;
     }
 
     Renewal renewal() {
@@ -323,7 +321,8 @@ class RedisLease implements Lease {
         if (mayBeOursAtTheServer()) {
             locks.forgetAfterItsTime(this);
             // The one who lost it has been told, or will be: who is next here need not wait for the server's own clock.
-            boolean unused = advanceQueue(Succession.ofLock(locks, lock, holder, transfers));
+            boolean kept = freeAt - locks.clock().nanoTime() > 0;
+            boolean unused = advanceQueue(kept ? null : Succession.ofLock(locks, lock, holder, transfers));
         } else {
             locks.keeper().remove(this);
             boolean unused = advanceQueue(null);

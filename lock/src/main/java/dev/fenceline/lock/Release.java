@@ -59,6 +59,12 @@ final class Release {
         return acknowledged;
     }
 
+    /** No more attempt comes, since the locks are closed. */
+    void endNow() {
+        acknowledged.completeExceptionally(
+                new SendFailure(SendFailure.Kind.UNREACHABLE, "these locks were closed before it was sent", null));
+    }
+
     private void attempt(long delayMillis) {
         // Looked at anew for each attempt, so that one which comes late does not keep the lock for longer.
         Duration keep = Duration.ofNanos(Math.max(0, freeAt - locks.clock().nanoTime()));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The longest wait, counted in the turns of others instead of in time, so that a slow machine changes nothing: nobody waits for
- * more than twice as many turns as there are waiters.
+ * more than twice as many turns as there are waiters, as long as processes have about equally many.
  */
 @Tag("server")
 class FairnessTest {

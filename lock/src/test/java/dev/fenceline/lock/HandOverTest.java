@@ -14,12 +14,14 @@ import dev.fenceline.LockNotAcquiredException;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.testkit.EmbeddedServers;
+import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.RedisSpec;
 import dev.fenceline.testkit.Servers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -38,7 +40,10 @@ class HandOverTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static RedisProcess redis;
 
-    private final LockOptions options = Fixture.options().build();
+    /** So long a lease that whoever only polls is not served in the time that a test waits. */
+    private final LockOptions options =
+            Fixture.options().lease(Duration.ofMinutes(2)).build();
+
     private final List<Locks> clients = new ArrayList<>();
 
     @BeforeAll
@@ -83,6 +88,24 @@ class HandOverTest {
 
     private static WaitingThread<FencedLease> waiting(Locks locks) {
         return WaitingThread.start(() -> locks.fenced(ACCOUNT).acquireWithin(LONG));
+    }
+
+    /** Only of its own client's holder, and only what that one has. */
+    @Test
+    void aSuccessorTakesNothingThatItsPredecessorDoesNotHave() throws Exception {
+        FencedLease held = client().fenced(ACCOUNT).acquire();
+        try (Fixture.Wire wire = new Fixture.Wire(redis, options)) {
+            UUID successor = UUID.randomUUID();
+            LockTransport.Predecessor stranger =
+                    new LockTransport.Predecessor(UUID.randomUUID(), LockTransport.Passing.BEFORE_OTHERS);
+            LockTransport.AcquireReply reply = Fixture.answer(wire.transport()
+                    .acquire(
+                            fenced(ACCOUNT),
+                            new LockTransport.AcquireRequest(successor, 0, Acquisition.Patience.TRIES_ONCE, stranger)));
+            assertThat(reply).isInstanceOf(LockTransport.AcquireReply.Held.class);
+        }
+        held.renew();
+        held.close();
     }
 
     // ---- what it costs
@@ -290,6 +313,25 @@ class HandOverTest {
             redis.command("PUBLISH", channel, "nonsense");
             second.renew();
             assertThat(value(redis, options, fenced(ACCOUNT))).startsWith(me);
+        }
+    }
+
+    /** The answer to a poll is on its way while the turn is announced: it says held, and is older than the announcement. */
+    @Test
+    void aMessageThatOvertakesAnAnswerIsNotForgotten() throws Exception {
+        FencedLease first = client().fenced(ACCOUNT).acquire();
+        try (FaultProxy proxy = FaultProxy.to(redis.host(), redis.port())) {
+            Locks slow = RedisLocks.connect("redis://" + proxy.host() + ":" + proxy.port(), options);
+            clients.add(slow);
+            FaultProxy.Armed answer = proxy.onRequest(Script.ACQUIRE.digest()).holdReply();
+            WaitingThread<FencedLease> waiter = waiting(slow);
+            eventually("it has asked", answer::fired);
+            awaitQueued(1);
+            String me = queue().get(0);
+            first.close();
+            assertThat(value(redis, options, fenced(ACCOUNT))).startsWith(me);
+            answer.letGo();
+            waiter.result().close();
         }
     }
 
