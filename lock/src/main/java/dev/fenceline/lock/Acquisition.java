@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -37,9 +36,6 @@ final class Acquisition {
 
     private static final long FIRST_RETRY_MILLIS = 5;
     private static final long LONGEST_RETRY_MILLIS = 50;
-
-    /** While nothing can be heard, so that a turn is not missed for a whole lease. */
-    private static final long DEAF_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -83,7 +79,7 @@ final class Acquisition {
     private final long limit;
     private final CompletableFuture<Outcome> result = new CompletableFuture<>();
     private final AtomicReference<Sent> sent = new AtomicReference<>(Sent.NOTHING);
-    private final AtomicReference<@Nullable Future<?>> timer = new AtomicReference<>();
+    private final PollTimer poll;
 
     private long retryMillis = FIRST_RETRY_MILLIS;
     private volatile boolean asked;
@@ -106,6 +102,7 @@ final class Acquisition {
         this.holder = locks.newHolder();
         this.patience = maxWait.isZero() ? Patience.TRIES_ONCE : Patience.QUEUES;
         this.limit = locks.clock().nanoTime() + maxWait.toNanos();
+        this.poll = new PollTimer(locks, this::attempt);
     }
 
     /** Ends with an outcome, never with an exception. */
@@ -279,10 +276,7 @@ final class Acquisition {
             return false;
         }
         locks.finished(this);
-        Future<?> last = timer.getAndSet(null);
-        if (last != null) {
-            last.cancel(false);
-        }
+        poll.stop();
         return true;
     }
 
@@ -401,39 +395,9 @@ final class Acquisition {
         }
     }
 
-    /** Asks again after a time, or after a lease if that is sooner. */
     private void attemptAfter(long nanos) {
-        attemptAt(locks.clock().nanoTime()
-                + Math.min(nanos, locks.options().lease().toNanos()));
-    }
-
-    /** Looks now and then whether hints can be heard; while they cannot, it asks then. */
-    private void attemptAt(long nano) {
-        long left = nano - locks.clock().nanoTime();
-        Runnable step = left <= DEAF_POLL_NANOS
-                ? this::attempt
-                : () -> {
-                    if (locks.transport().listening()) {
-                        attemptAt(nano);
-                    } else {
-                        attempt();
-                    }
-                };
-        schedule(step, Math.max(0, Math.min(left, DEAF_POLL_NANOS)));
-    }
-
-    private void schedule(Runnable step, long nanos) {
-        Future<?> next = locks.timer(step, nanos);
-        if (next == null) {
+        if (!poll.askAfter(nanos)) {
             fail(() -> locks.closedException(lock.name()));
-            return;
-        }
-        Future<?> last = timer.getAndSet(next);
-        if (last != null) {
-            last.cancel(false);
-        }
-        if (result.isDone()) {
-            next.cancel(false);
         }
     }
 
