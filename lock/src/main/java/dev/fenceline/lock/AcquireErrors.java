@@ -48,7 +48,9 @@ final class AcquireErrors {
                         + ") and its clock at " + wait.serverTime() + " (" + instant(wait.serverTime())
                         + "), and a token may be ahead by S = "
                         + text(locks.options().clockStepTolerance())
-                        + " at most. Nothing is held. Was the clock set back? Correct it, or wait.",
+                        + " at most. Nothing is held. Right after a start or a promotion of the server this takes K = "
+                        + text(locks.options().masterClockSkew())
+                        + ", so wait a little longer; otherwise its clock was set back: correct it.",
                 null);
     }
 

@@ -347,7 +347,7 @@ final class Acquisition {
     private void waitFor(long micros, Supplier<FencelineException> tooLong) {
         long nanos = TimeUnit.MICROSECONDS.toNanos(micros) + TimeUnit.MILLISECONDS.toNanos(1);
         // A server that just started lets everybody wait for K, also those who would try only once.
-        long grace = locks.options().commandTimeout().toNanos() / 2;
+        long grace = locks.options().commandTimeout().toNanos() * 3 / 4;
         if (nanos <= Math.max(nanosToLimit(), 0) + grace) {
             toldToWait = true;
             soFar = new Outcome.Failed(tooLong);
