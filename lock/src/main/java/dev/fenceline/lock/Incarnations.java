@@ -11,10 +11,19 @@ import org.jspecify.annotations.Nullable;
 final class Incarnations {
 
     /** An incarnation and the server times at which INFO named it: at first, and last on one connection. */
-    record Sighting(String incarnation, long seen, long checked) {
+    record Sighting(String incarnation, long seen, long checked, String words) {
 
         /** Equals no boot key, so the script asks INFO. */
         static final Sighting NONE = new Sighting("", 0, 0);
+
+        /** With the words in which scripts are told of it, made once: they are part of every request. */
+        Sighting(String incarnation, long seen, long checked) {
+            this(
+                    incarnation,
+                    seen,
+                    checked,
+                    "1|" + (incarnation.isEmpty() ? "|" : incarnation) + "|" + checked + "|" + seen + "|");
+        }
     }
 
     /** Whether {@code seen} is sent, and whether anything is. */
@@ -47,23 +56,27 @@ final class Incarnations {
         private volatile Sighting last = Sighting.NONE;
 
         Sighting last() {
-            return switch (knowledge) {
-                case SEEN_AND_CHECKED -> last;
-                case CHECKED -> new Sighting(last.incarnation(), 0, last.checked());
-                case NONE -> Sighting.NONE;
-            };
+            return last;
         }
 
         /** Notes what INFO said at a server time; returns the incarnation if it took the place of another. */
         Optional<String> note(String incarnation, long time) {
             Known before = known.get();
             if (before != null && before.incarnation().equals(incarnation)) {
-                last = new Sighting(incarnation, before.seen(), time);
+                last = told(incarnation, before.seen(), time);
                 return Optional.empty();
             }
-            last = new Sighting(incarnation, time, time);
+            last = told(incarnation, time, time);
             boolean first = known.compareAndSet(before, new Known(incarnation, time));
             return first && before != null ? Optional.of(incarnation) : Optional.empty();
+        }
+
+        private Sighting told(String incarnation, long seen, long checked) {
+            return switch (knowledge) {
+                case SEEN_AND_CHECKED -> new Sighting(incarnation, seen, checked);
+                case CHECKED -> new Sighting(incarnation, 0, checked);
+                case NONE -> Sighting.NONE;
+            };
         }
     }
 }

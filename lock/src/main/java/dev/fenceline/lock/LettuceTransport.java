@@ -16,7 +16,7 @@ final class LettuceTransport implements LockTransport {
     /** How long a lock is set aside for a waiter that was told: far above a round trip, and what a paused waiter costs. */
     private static final long LONGEST_ACCEPTANCE_MILLIS = 500;
 
-    private static final int COMMON_ARGUMENTS = 10;
+    private static final String[] NOTHING_SPECIAL = {};
 
     private final Network network;
     private final Route route;
@@ -25,11 +25,12 @@ final class LettuceTransport implements LockTransport {
     private final Notices notices;
     private final String leaseMillis;
     private final String who;
-    private final String tolerance;
-    private final String skew;
-    private final String restartDelay;
-    private final String acceptance;
-    private final String listeners;
+    private final LockOptions options;
+
+    /** What scripts are told of our options, for whoever queues and for everybody else. Only the unusual ways read it. */
+    private final String settings;
+
+    private final String settingsToQueue;
     private final ReplicatedGrants grants;
 
     LettuceTransport(Network network, Route route, Context context) {
@@ -38,14 +39,18 @@ final class LettuceTransport implements LockTransport {
         this.subscription = new Subscription(network, route::listeningPlace, context);
         this.keys = context.keys();
         this.notices = context.notices();
-        LockOptions options = context.options();
+        this.options = context.options();
         this.leaseMillis = Long.toString(options.lease().toMillis());
         this.who = LockValue.who(options.application());
-        this.tolerance = micros(options.clockStepTolerance());
-        this.skew = micros(options.masterClockSkew());
-        this.restartDelay = micros(options.restartDelay());
-        this.acceptance = Long.toString(Math.min(options.lease().toMillis() / 2, LONGEST_ACCEPTANCE_MILLIS));
-        this.listeners = route.listeners().name();
+        this.settings = String.join(
+                "|",
+                Long.toString(Math.min(options.lease().toMillis() / 2, LONGEST_ACCEPTANCE_MILLIS)),
+                route.listeners().name(),
+                micros(options.clockStepTolerance()),
+                micros(options.masterClockSkew()),
+                micros(options.restartDelay()),
+                "");
+        this.settingsToQueue = settings + channel();
         this.grants = new ReplicatedGrants(options.replicas(), options.commandTimeout());
     }
 
@@ -65,65 +70,62 @@ final class LettuceTransport implements LockTransport {
 
     @Override
     public CompletionStage<AcquireReply> acquire(LockKey lock, AcquireRequest request) {
-        String[] all = keys.all(lock);
-        Predecessor predecessor = request.predecessor();
-        return route.run(
-                lock,
-                link -> link.run(
-                                Script.ACQUIRE,
-                                all,
-                                arguments(
-                                        link,
-                                        request.holder(),
-                                        request.floor(),
-                                        leaseMillis,
-                                        who,
-                                        request.patience() == Acquisition.Patience.QUEUES ? channel() : "",
-                                        predecessor == null ? "" : LockValue.hex(predecessor.holder()),
-                                        predecessor == null
-                                                ? ""
-                                                : predecessor.passing().name()))
-                        .thenApply(reply -> acquireReply(link, reply))
-                        .thenCompose(reply -> grants.confirmed(link, reply)));
+        String[] all = lock.in(keys);
+        String holder = LockValue.hex(request.holder());
+        String[] special = special(request);
+        boolean queues = request.patience() == Acquisition.Patience.QUEUES;
+        return route.run(lock, link -> {
+            String known = link.incarnation().last().words() + (queues ? settingsToQueue : settings);
+            CompletableFuture<AcquireReply> answer = link.run(
+                            Script.ACQUIRE, all, joined(holder, known, leaseMillis, who, special))
+                    .thenApply(reply -> acquireReply(link, reply));
+            return options.replicas() == 0 ? answer : answer.thenCompose(reply -> grants.confirmed(link, reply));
+        });
     }
 
-    /** The arguments that acquire and release have in common, and then the others. */
-    private String[] arguments(Link link, UUID holder, long floor, String... others) {
-        Incarnations.Sighting sighting = link.incarnation().last();
-        String[] all = new String[COMMON_ARGUMENTS + others.length];
-        all[0] = LockValue.hex(holder);
-        all[1] = acceptance;
-        all[2] = listeners;
-        all[3] = sighting.incarnation();
-        all[4] = Long.toString(sighting.checked());
-        all[5] = Long.toString(sighting.seen());
-        all[6] = tolerance;
-        all[7] = skew;
-        all[8] = restartDelay;
-        all[9] = Long.toString(floor);
-        System.arraycopy(others, 0, all, COMMON_ARGUMENTS, others.length);
+    /** What most requests go without: a script that is sent none of it takes its short way. */
+    private String[] special(AcquireRequest request) {
+        Predecessor predecessor = request.predecessor();
+        String floor = Long.toString(request.floor());
+        if (predecessor != null) {
+            return new String[] {
+                floor,
+                LockValue.hex(predecessor.holder()),
+                predecessor.passing().name()
+            };
+        }
+        return request.floor() == 0 && options.restartDelay().isZero() ? NOTHING_SPECIAL : new String[] {floor};
+    }
+
+    private static String[] joined(String holder, String known, String lease, String who, String... special) {
+        String[] all = new String[4 + special.length];
+        all[0] = holder;
+        all[1] = known;
+        all[2] = lease;
+        all[3] = who;
+        System.arraycopy(special, 0, all, 4, special.length);
         return all;
     }
 
     @Override
     public CompletionStage<RenewReply> renew(LockKey lock, UUID holder) {
-        String[] key = {keys.lock(lock)};
+        String[] key = {lock.in(keys)[0]};
         return route.run(lock, link -> link.run(Script.RENEW, key, LockValue.hex(holder), leaseMillis))
-                .thenApply(reply -> reply.get(0).equals("renewed") ? RenewReply.RENEWED : RenewReply.REFUSED);
+                .thenApply(reply -> reply.number() == 1 ? RenewReply.RENEWED : RenewReply.REFUSED);
     }
 
     @Override
     public CompletionStage<ReleaseReply> release(LockKey lock, UUID holder, Duration keep) {
-        String[] all = keys.all(lock);
+        String[] all = lock.in(keys);
+        String me = LockValue.hex(holder);
         // Rounded up: it is a least time.
-        String keepMillis = Long.toString(keep.plusNanos(999_999).toMillis());
-        return route.run(
-                lock,
-                link -> link.run(Script.RELEASE, all, arguments(link, holder, 0, keepMillis))
-                        .thenApply(reply -> {
-                            note(link, reply, 2);
-                            return reply.get(0).equals("released") ? ReleaseReply.RELEASED : ReleaseReply.ABSENT;
-                        }));
+        long keepMillis = keep.plusNanos(999_999).toMillis();
+        return route.run(lock, link -> {
+            String known = link.incarnation().last().words() + settings;
+            String[] arguments =
+                    keepMillis == 0 ? new String[] {me, known} : new String[] {me, known, Long.toString(keepMillis)};
+            return link.run(Script.RELEASE, all, arguments).thenApply(reply -> releaseReply(link, reply));
+        });
     }
 
     @Override
@@ -147,7 +149,17 @@ final class LettuceTransport implements LockTransport {
         network.shutDown(CompletableFuture.allOf(route.close(), subscription.close()), limit);
     }
 
-    private AcquireReply acquireReply(Link over, List<String> reply) {
+    private ReleaseReply releaseReply(Link over, Reply answer) {
+        note(over, answer.words(), 2);
+        long released = answer.isNumber() ? answer.number() : number(answer.words(), 0);
+        return released == 1 ? ReleaseReply.RELEASED : ReleaseReply.ABSENT;
+    }
+
+    private AcquireReply acquireReply(Link over, Reply answer) {
+        if (answer.isNumber()) {
+            return new AcquireReply.Granted(answer.number());
+        }
+        List<String> reply = answer.words();
         String word = reply.get(0);
         return switch (word) {
             case "held" -> {

@@ -3,10 +3,8 @@ package dev.fenceline.lock;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -104,51 +102,63 @@ final class Link implements Replaced.Connection {
         return incarnation;
     }
 
-    /** Runs a script by its digest, and by its text where the server does not know it yet. */
-    CompletableFuture<List<String>> run(Script script, String[] keys, String... args) {
+    /**
+     * Runs a script by its digest, and by its text where the server does not know it yet: the one answer after which sending
+     * again is right, since nothing was executed. Both share one command timeout. Fails with {@link SendFailure} only.
+     */
+    CompletableFuture<Reply> run(Script script, String[] keys, String... args) {
         long end = clock.nanoTime() + commandTimeout.toNanos();
-        return byDigest(script, keys, args)
-                // The one answer after which sending again is right: nothing was executed. Both share one command
-                // timeout.
-                .exceptionallyCompose(thrown -> unwrapped(thrown) instanceof RedisNoScriptException
-                        ? byText(script, keys, args)
-                                .orTimeout(Math.max(0, end - clock.nanoTime()), TimeUnit.NANOSECONDS)
-                        : CompletableFuture.failedFuture(thrown))
-                .exceptionallyCompose(thrown -> CompletableFuture.failedFuture(failure(unwrapped(thrown))));
+        // Ended by hand instead of in a stage for each step: this is on the way of every lock.
+        CompletableFuture<Reply> result = new CompletableFuture<>();
+        var unused = byDigest(script, keys, args).whenComplete((answer, thrown) -> {
+            if (thrown == null) {
+                result.complete(answer);
+            } else if (unwrapped(thrown) instanceof RedisNoScriptException) {
+                byTextUntil(end, result, script, keys, args);
+            } else {
+                result.completeExceptionally(failure(unwrapped(thrown)));
+            }
+        });
+        return result;
     }
 
-    CompletableFuture<List<String>> byDigest(Script script, String[] keys, String... args) {
-        return sent(() -> prefix == Prefix.ASKING
-                ? behindAsking(CommandType.EVALSHA, script.digest(), keys, args)
-                : connection
-                        .async()
-                        .<List<String>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, args)
-                        .toCompletableFuture());
+    private void byTextUntil(long end, CompletableFuture<Reply> result, Script script, String[] keys, String... args) {
+        var unused = byText(script, keys, args)
+                .orTimeout(Math.max(0, end - clock.nanoTime()), TimeUnit.NANOSECONDS)
+                .whenComplete((answer, thrown) -> {
+                    if (thrown == null) {
+                        result.complete(answer);
+                    } else {
+                        result.completeExceptionally(failure(unwrapped(thrown)));
+                    }
+                });
     }
 
-    CompletableFuture<List<String>> byText(Script script, String[] keys, String... args) {
-        return sent(() -> prefix == Prefix.ASKING
-                ? behindAsking(CommandType.EVAL, script.source(), keys, args)
-                : connection
-                        .async()
-                        .<List<String>>eval(script.source(), ScriptOutputType.MULTI, keys, args)
-                        .toCompletableFuture());
+    CompletableFuture<Reply> byDigest(Script script, String[] keys, String... args) {
+        return script(CommandType.EVALSHA, script.digest(), keys, args);
     }
 
-    /** ASKING holds for the next command of the connection, so the two are written together. */
-    private CompletableFuture<List<String>> behindAsking(
-            CommandType type, String script, String[] keys, String... args) {
-        StringCodec text = StringCodec.UTF8;
-        CommandArgs<String, String> words = new CommandArgs<>(text)
-                .add(script)
-                .add(keys.length)
-                .addKeys(keys)
-                .addValues(args);
-        AsyncCommand<String, String, String> asking = asking(text);
-        AsyncCommand<String, String, List<Object>> run =
-                new AsyncCommand<>(new Command<>(type, new NestedMultiOutput<>(text), words));
-        var unused = connection.dispatch(List.of(asking, run));
-        return run.thenApply(reply -> reply.stream().map(String::valueOf).toList());
+    CompletableFuture<Reply> byText(Script script, String[] keys, String... args) {
+        return script(CommandType.EVAL, script.source(), keys, args);
+    }
+
+    private CompletableFuture<Reply> script(CommandType type, String script, String[] keys, String... args) {
+        return sent(() -> {
+            CommandArgs<String, String> words = new CommandArgs<>(StringCodec.UTF8)
+                    .add(script)
+                    .add(keys.length)
+                    .addKeys(keys)
+                    .addValues(args);
+            AsyncCommand<String, String, Reply> run =
+                    new AsyncCommand<>(new Command<>(type, new Reply.Output(), words));
+            if (prefix == Prefix.ASKING) {
+                // It holds for the next command of the connection, so the two are written together.
+                var unused = connection.dispatch(List.of(asking(StringCodec.UTF8), run));
+            } else {
+                var unused = connection.dispatch(run);
+            }
+            return run;
+        });
     }
 
     /** ASKING by itself, to see whether we may. */
@@ -226,10 +236,12 @@ final class Link implements Replaced.Connection {
             // A closed connection throws here; others fail the future.
             return CompletableFuture.failedFuture(e);
         }
-        return answer.whenComplete((reply, thrown) -> {
-            if (thrown == null || unwrapped(thrown) instanceof RedisCommandExecutionException) {
-                lastAnswer.set(clock.nanoTime());
-            }
-        });
+        return answer.whenComplete((reply, thrown) -> heard(thrown));
+    }
+
+    private void heard(@Nullable Throwable thrown) {
+        if (thrown == null || unwrapped(thrown) instanceof RedisCommandExecutionException) {
+            lastAnswer.set(clock.nanoTime());
+        }
     }
 }

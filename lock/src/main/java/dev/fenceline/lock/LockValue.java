@@ -3,6 +3,7 @@ package dev.fenceline.lock;
 import dev.fenceline.HolderProcess;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.HexFormat;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,6 +17,7 @@ record LockValue(String holder, long token, HolderProcess process) {
 
     private static final Pattern TEXT =
             Pattern.compile("([0-9a-f]{32})\\|([0-9]{1,16})\\|([0-9]{1,16})\\|([0-9]{1,18})\\|([^|]*)\\|(.*)");
+    private static final HexFormat HEX = HexFormat.of();
     private static final int MAX_HOST_LENGTH = 100;
 
     /** Reads a value; null for one that another release or somebody else wrote. */
@@ -42,7 +44,7 @@ record LockValue(String holder, long token, HolderProcess process) {
     }
 
     static String hex(UUID holder) {
-        return holder.toString().replace("-", "");
+        return HEX.toHexDigits(holder.getMostSignificantBits()) + HEX.toHexDigits(holder.getLeastSignificantBits());
     }
 
     /** The reverse of {@link #hex}, for 32 hexadecimal digits. */

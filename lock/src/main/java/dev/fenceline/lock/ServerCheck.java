@@ -71,8 +71,9 @@ final class ServerCheck {
         Link prober = mode == Mode.CLUSTER ? link.asking() : link;
         // By text first, which also makes the digest known, so that a refusal of either is a missing grant.
         return prober.byText(Script.PROBE, key, channel)
+                .thenApply(Reply::words)
                 .handle(answers::text)
-                .thenCompose(done -> prober.byDigest(Script.PROBE, key, channel))
+                .thenCompose(done -> prober.byDigest(Script.PROBE, key, channel).thenApply(Reply::words))
                 .handle(answers::digest)
                 .thenCompose(
                         done -> mode == Mode.CLUSTER ? link.askingAlone() : CompletableFuture.completedFuture("OK"))

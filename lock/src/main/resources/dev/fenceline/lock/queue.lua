@@ -7,22 +7,34 @@
 local function waiter(holder)
   local entry = redis.call('HGET', KEYS[3], holder)
   if entry then
-    local deadline, channel, who = string.match(entry, '^(%d+)|([^|]*)|(.*)$')
+    local deadline, to, who = string.match(entry, '^(%d+)|([^|]*)|(.*)$')
     if deadline and tonumber(deadline) >= time then
-      return channel, who
+      return to, who
     end
   end
 end
 
 -- Tells a waiter. In Cluster the count is of one node only, and says nothing.
-local function publish(channel, message)
-  return redis.call('PUBLISH', channel, message) > 0 or ARGV[3] == 'NOT_COUNTED'
+local function publish(to, message)
+  return redis.call('PUBLISH', to, message) > 0 or listeners == 'NOT_COUNTED'
 end
 
 local function watch(holder, millis)
-  local channel = waiter(holder)
-  if channel then
-    redis.call('PUBLISH', channel, 'watch|' .. holder .. '|' .. millis)
+  local to = waiter(holder)
+  if to then
+    redis.call('PUBLISH', to, 'watch|' .. holder .. '|' .. millis)
+  end
+end
+
+-- The lock is offered to nobody, though it is free: they ask again, and the first need not wait for what it thinks is left of
+-- our lease. Whoever calls knows already. Publishes only.
+local function tell_of(refused, caller)
+  local micros = (refused[1] == 'wait' or refused[1] == 'reborn') and tonumber(refused[2]) or 0
+  for _, holder in ipairs(redis.call('ZRANGE', KEYS[2], 0, 1)) do
+    if holder ~= caller then
+      watch(holder, text(math.ceil(micros / 1000)))
+      return
+    end
   end
 end
 
@@ -34,36 +46,39 @@ local function leave(holders)
   end
 end
 
--- Gives the lock to the first in the queue who hears of it, for a time in which he has to accept, and has the next one watch
--- that time: a waiter can be paused, or gone by the time the message is there. Call after `decide`. Publishes before it
--- writes: a user without the right to publish ends here, with nothing half done. Returns the new value; or nothing where
--- nobody hears, or where whoever calls is next himself.
-local function offer()
+-- Gives the lock to the first in the queue who hears of it, for a time in which he has to accept. He can be paused, or gone by
+-- the time the message is there, so the next one watches that time. Call after `decide`. Publishes before it writes: a user
+-- without the right to publish ends here, with nothing half done.
+-- `ours` tells of holders of whoever calls: who ASKS is next himself when it is his turn, who LEAVES is passed over.
+-- Returns the new value; or nothing where nobody hears, or where whoever calls is next himself.
+local function offer(ours)
   local left = {}
   local first, chosen_who
   repeat
     local line = redis.call('ZRANGE', KEYS[2], #left, #left + 7)
     for _, holder in ipairs(line) do
-      if holder == ARGV[1] then
+      if ours[holder] == 'ASKS' then
         leave(left)
         return nil
       end
-      local channel, who = waiter(holder)
       left[#left + 1] = holder
-      if channel and publish(channel, 'offer|' .. holder) then
-        first, chosen_who = holder, who
-        break
+      if not ours[holder] then
+        local to, who = waiter(holder)
+        if to and publish(to, 'offer|' .. holder) then
+          first, chosen_who = holder, who
+          break
+        end
       end
     end
   until first or #line < 8
   if first then
     local second = redis.call('ZRANGE', KEYS[2], #left, #left)[1]
-    if second then
-      watch(second, ARGV[2])
+    if second and not ours[second] then
+      watch(second, acceptance)
     end
   end
   leave(left)
   if first then
-    return grant(first, chosen_who, ARGV[2])
+    return grant(first, chosen_who, acceptance)
   end
 end

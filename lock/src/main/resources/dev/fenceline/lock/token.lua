@@ -1,10 +1,11 @@
 -- Invariant: a token leaves a script only after the key that covers it was written, and it is above every token its lock had.
 --
--- Included by the scripts that grant or offer. Common to them:
+-- Included after time.lua by the scripts that grant or offer. Common to them:
 -- KEYS  1 lock, 2 queue, 3 waiters, and for a fenced lock also: 4 counter, 5 boot, 6 floor (one hash slot)
--- ARGV  1 holder, 2 acceptance time in ms, 3 whose listeners PUBLISH counts, 4 incarnation, 5 checked, 6 seen, 7 S, 8 K,
---       9 restart delay, 10 floor. The client says: at `checked` INFO named this incarnation on this connection, and at
---       `seen` for the first time; 0 where it cannot know. Times are microseconds of this server's clock.
+-- ARGV  1 holder, 2 what the client knows: `1|run_id|master_replid|checked|seen|acceptance|listeners|S|K|delay|channel`.
+--       At `checked` INFO named this incarnation on this connection, and at `seen` for the first time; 0 where it cannot
+--       know. acceptance: how many ms there are to accept an offer; listeners: whose PUBLISH counts; delay: after a restart;
+--       channel: to queue with, nothing for whoever does not wait. Times are microseconds of this server's clock.
 --
 -- Why no interleaving repeats a token or hands out a lower one. Issued so far: t <= TIME + S at that moment, and the counter
 -- says at least t, as long as the counter survives. It can be lost, wholly or in its last steps, only with an event that
@@ -24,7 +25,11 @@
 -- Counter, boot key, lock, in this order: a script that dies in the middle is not rolled back, and leaves a gap, no repeat.
 -- A floor lies in a key of its own lock. In the shared counter one poisoned mark would stop the whole bucket.
 
-local time
+local run_id, master_replid, checked, seen, acceptance, listeners, tolerance, skew, delay, channel =
+  string.match(ARGV[2], '^1|(%x*)|(%x*)|(%d+)|(%d+)|(%d+)|([%u_]+)|(%d+)|(%d+)|(%d+)|(.*)$')
+checked, seen, tolerance, skew, delay =
+  tonumber(checked), tonumber(seen), tonumber(tolerance), tonumber(skew), tonumber(delay)
+
 local token = 0
 local incarnation
 local jumped, boot_value, above
@@ -33,14 +38,9 @@ local function text(number)
   return string.format('%.0f', number) -- tostring and .. write 1.764e+15
 end
 
-local function look_at_clock()
-  local clock = redis.call('TIME')
-  time = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
-end
-
 -- Until the clock is S past the mark: by then the normal token is above it, also after a step back of S.
 local function keep_floor(mark)
-  local rest = math.ceil((mark - time + tonumber(ARGV[7])) / 1000)
+  local rest = math.ceil((mark - time + tolerance) / 1000)
   if rest > 0 then
     redis.call('SET', KEYS[6], text(mark), 'PX', text(rest))
   end
@@ -54,35 +54,28 @@ local function write_jump()
   end
 end
 
-local function refuse(...)
-  write_jump()
-  return { ... }
-end
-
--- Decides the next token and writes nothing. Returns nothing, or the reply that refuses it:
+-- Decides the next token, above `mark`, and writes nothing: whoever is refused calls `write_jump` once he has told those who
+-- wait. Returns nothing, or the reply that refuses it:
 --   wait, how long, counter, time [, incarnation]     reborn, how long, time [, incarnation]
 --   floor, mark, time [, incarnation]                 exhausted, counter, time [, incarnation]
 -- The incarnation is there when INFO was asked, and renews what the client knows.
-local function decide(counter, boot, floor)
+local function decide(counter, boot, mark)
   counter = tonumber(counter)
-  local stamp = '1|' .. ARGV[4] .. '|'
-  local checked = tonumber(ARGV[5])
-  local tolerance = tonumber(ARGV[7])
+  local stamp = '1|' .. run_id .. '|' .. master_replid .. '|'
 
   if not counter or not boot or string.sub(boot, 1, #stamp) ~= stamp
       or time < checked or time > checked + 1000000 then
-    local seen = tonumber(ARGV[6])
     incarnation = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. '|'
         .. string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
-    if incarnation ~= ARGV[4] or seen == 0 then
+    if incarnation ~= run_id .. '|' .. master_replid or seen == 0 then
       seen = time
     end
     stamp = '1|' .. incarnation .. '|'
     local jump
     if not counter or not boot then
-      jump = time + tolerance + tonumber(ARGV[8])
+      jump = time + tolerance + skew
     elseif string.sub(boot, 1, #stamp) ~= stamp then
-      jump = seen + tolerance + tonumber(ARGV[8])
+      jump = seen + tolerance + skew
     end
     if jump then
       -- Born now if all data is gone, which no incarnation shows; else when the client first saw this incarnation.
@@ -94,28 +87,26 @@ local function decide(counter, boot, floor)
     end
   end
 
-  local delay = tonumber(ARGV[9])
   if delay > 0 then
     local rest = tonumber(string.match(boot, '(%d+)$')) + delay - time
     if rest > 0 then
-      return refuse('reborn', text(rest), text(time), incarnation)
+      return { 'reborn', text(rest), text(time), incarnation }
     end
   end
 
-  local mark = math.max(tonumber(ARGV[10]), tonumber(floor) or 0)
   token = math.max(counter + 1, time)
   above = mark >= token
   if above then
     if mark - time > 86400000000 then
-      return refuse('floor', text(mark), text(time), incarnation)
+      return { 'floor', text(mark), text(time), incarnation }
     end
     token = mark + 1
   end
   if token >= 9007199254740992 then
-    return refuse('exhausted', text(counter), text(time), incarnation)
+    return { 'exhausted', text(counter), text(time), incarnation }
   end
   if not above and token > time + tolerance then
-    return refuse('wait', text(token - time - tolerance), text(counter), text(time), incarnation)
+    return { 'wait', text(token - time - tolerance), text(counter), text(time), incarnation }
   end
 end
 

@@ -386,6 +386,67 @@ class QueueRacesTest {
         }
     }
 
+    /**
+     * The same where a holder asks in the place of another one of its client, and with it offers the lock to somebody else: the
+     * place does not move before the message is out.
+     */
+    @Test
+    void aUserWithoutChannelRightsMovesNoPlace() throws SendFailure {
+        String user = "mute" + System.nanoTime();
+        redis.command("ACL", "SETUSER", user, "on", ">secret", "~" + options.keyPrefix() + ":v1:*", "&*", "+@all");
+        try {
+            holder();
+            WaitingClient first = waiter();
+            WaitingClient mute = mute(user);
+            assertThat(mute.ask()).isInstanceOf(Held.class);
+            WaitingClient successor = mute(user);
+            redis.command("DEL", keys().lock(lock));
+            redis.command("ACL", "SETUSER", user, "-publish");
+            assertThatThrownBy(() -> successor.succeed(mute, LockTransport.Passing.IN_TURN))
+                    .isInstanceOf(SendFailure.class)
+                    .extracting(thrown -> ((SendFailure) thrown).kind())
+                    .isEqualTo(SendFailure.Kind.FORBIDDEN);
+            assertThat(holderNow()).isEmpty();
+            assertThat(queue()).containsExactly(hex(first), hex(mute));
+        } finally {
+            redis.command("ACL", "DELUSER", user);
+        }
+    }
+
+    /** And where a waiter gives up while the lock is free: it is in the queue as before, and gives up again. */
+    @Test
+    void aUserWithoutChannelRightsLeavesNoQueue() throws SendFailure {
+        String user = "mute" + System.nanoTime();
+        redis.command("ACL", "SETUSER", user, "on", ">secret", "~" + options.keyPrefix() + ":v1:*", "&*", "+@all");
+        try {
+            holder();
+            WaitingClient mute = mute(user);
+            assertThat(mute.ask()).isInstanceOf(Held.class);
+            WaitingClient next = waiter();
+            String counter = redis.command("GET", keys().counter(lock));
+            redis.command("DEL", keys().lock(lock), keys().boot(lock));
+            redis.command("ACL", "SETUSER", user, "-publish");
+            assertThatThrownBy(mute::release)
+                    .isInstanceOf(SendFailure.class)
+                    .extracting(thrown -> ((SendFailure) thrown).kind())
+                    .isEqualTo(SendFailure.Kind.FORBIDDEN);
+            assertThat(queue()).containsExactly(hex(mute), hex(next));
+            assertThat(redis.command("GET", keys().boot(lock)))
+                    .as("no jump is written")
+                    .isEmpty();
+            assertThat(redis.command("GET", keys().counter(lock))).isEqualTo(counter);
+        } finally {
+            redis.command("ACL", "DELUSER", user);
+        }
+    }
+
+    private WaitingClient mute(String user) {
+        WaitingClient mute = new WaitingClient(
+                new Fixture.Wire("redis://" + user + ":secret@" + redis.host() + ":" + redis.port(), options), lock);
+        clients.add(mute);
+        return mute;
+    }
+
     // ---- tokens
 
     /** A floor that only the waiter knows: whoever releases mints for him, and passes it. */
@@ -415,6 +476,21 @@ class QueueRacesTest {
         assertThat(waiter.ask()).isInstanceOf(AcquireReply.Wait.class);
         eventually("granted when the clock is there", () -> waiter.ask() instanceof Granted);
         assertThat(token(waiter.ask())).isGreaterThan(ahead);
+    }
+
+    /** The same where the lock is passed on within a client: whoever is first elsewhere is told, and does not wait a lease. */
+    @Test
+    void aLockThatCannotBePassedOnIsNotLeftUnnoticed() throws SendFailure {
+        WaitingClient holder = holder();
+        WaitingClient waiter = waiter();
+        WaitingClient successor = client();
+        redis.command("SET", keys().counter(lock), Long.toString(serverMicros(redis) + 10_300_000));
+        assertThat(successor.succeed(holder, LockTransport.Passing.BEFORE_OTHERS))
+                .isInstanceOf(AcquireReply.Wait.class);
+        assertThat(holderNow()).isEmpty();
+        eventually("told when to look again", waiter::wasToldToWatch);
+        assertThat(waiter.toldToWatchFor()).isBetween(1L, 301L);
+        eventually("granted when the clock is there", () -> waiter.ask() instanceof Granted);
     }
 
     /** The boot key went with the counter while somebody held the lock: the offer jumps, as a grant would. */

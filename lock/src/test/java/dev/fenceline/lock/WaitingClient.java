@@ -52,6 +52,18 @@ final class WaitingClient implements AutoCloseable, LockTransport.Hints {
                 wire.transport().acquire(lock, new AcquireRequest(holder, floor, Acquisition.Patience.QUEUES, null)));
     }
 
+    /** Asks in the place of another holder of the same client, whose lock may pass to this one. */
+    AcquireReply succeed(WaitingClient predecessor, LockTransport.Passing passing) throws SendFailure {
+        return answer(wire.transport()
+                .acquire(
+                        lock,
+                        new AcquireRequest(
+                                holder,
+                                0,
+                                Acquisition.Patience.QUEUES,
+                                new LockTransport.Predecessor(predecessor.holder, passing))));
+    }
+
     ReleaseReply release() throws SendFailure {
         return answer(wire.transport().release(lock, holder, Duration.ZERO));
     }
@@ -65,7 +77,23 @@ final class WaitingClient implements AutoCloseable, LockTransport.Hints {
     }
 
     boolean wasToldToWatch() {
-        return heard.stream().anyMatch(message -> message.startsWith("watch|" + LockValue.hex(holder) + "|"));
+        return timesToldToWatch() > 0;
+    }
+
+    /** The milliseconds in the first message that said so. */
+    long toldToWatchFor() {
+        String watch = "watch|" + LockValue.hex(holder) + "|";
+        return heard.stream()
+                .filter(message -> message.startsWith(watch))
+                .mapToLong(message -> Long.parseLong(message.substring(watch.length())))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("not told to watch, but heard " + heard));
+    }
+
+    long timesToldToWatch() {
+        return heard.stream()
+                .filter(message -> message.startsWith("watch|" + LockValue.hex(holder) + "|"))
+                .count();
     }
 
     private String offer() {
