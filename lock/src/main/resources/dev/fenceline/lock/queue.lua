@@ -47,7 +47,9 @@ local function leave(holders)
 end
 
 -- Gives the lock to the first in the queue who hears of it, for a time in which he has to accept. He can be paused, or gone by
--- the time the message is there, so the next one watches that time. Call after `decide`. Publishes before it writes: a user
+-- the time the message is there, and so can the next: so the next three watch that time, each an eighth later than the one
+-- before. Whoever finds that the one before did not come offers to him, again for that time, and then comes himself: two
+-- that sleep cost a little more than twice the time, and not a lease. Call after `decide`. Publishes before it writes: a user
 -- without the right to publish ends here, with nothing half done.
 -- `ours` tells of holders of whoever calls: who ASKS is next himself when it is his turn, who LEAVES is passed over.
 -- Returns the new value; or nothing where nobody hears, or where whoever calls is next himself.
@@ -72,9 +74,11 @@ local function offer(ours)
     end
   until first or #line < 8
   if first then
-    local second = redis.call('ZRANGE', KEYS[2], #left, #left)[1]
-    if second and not ours[second] then
-      watch(second, acceptance)
+    local millis = tonumber(acceptance)
+    for i, holder in ipairs(redis.call('ZRANGE', KEYS[2], #left, #left + 2)) do
+      if not ours[holder] then
+        watch(holder, text(math.ceil(millis * (7 + i) / 8)))
+      end
     end
   end
   leave(left)

@@ -316,7 +316,7 @@ class QueueRacesTest {
         assertThat(next.ask()).isInstanceOf(Granted.class);
     }
 
-    /** The first gives up after it was told to watch an offer: the next one watches now. */
+    /** The first gives up after it was told to watch an offer: the next one is told again. */
     @Test
     void whoeverGivesUpWhileWatchingHasTheNextWatch() throws SendFailure {
         WaitingClient holder = holder();
@@ -324,11 +324,37 @@ class QueueRacesTest {
         WaitingClient watching = waiter();
         WaitingClient last = waiter();
         holder.release();
-        eventually("told to watch", watching::wasToldToWatch);
-        assertThat(last.wasToldToWatch()).isFalse();
+        eventually("both were told to watch", () -> watching.wasToldToWatch() && last.wasToldToWatch());
+        assertThat(last.timesToldToWatch()).isEqualTo(1);
         watching.release();
-        eventually("the last one watches", last::wasToldToWatch);
+        eventually("the last one is told again", () -> last.timesToldToWatch() == 2);
         eventually("and has the lock", () -> last.ask() instanceof Granted);
+    }
+
+    /** Whoever sleeps costs the others the time to accept, and not a lease: also if the next one sleeps as well. */
+    @Test
+    void ofTwoSilentWaitersInARowEachCostsItsTimeToAccept() throws SendFailure {
+        WaitingClient holder = holder();
+        WaitingClient silent = waiter();
+        WaitingClient silentToo = waiter();
+        WaitingClient third = waiter();
+        WaitingClient fourth = waiter();
+        WaitingClient fifth = waiter();
+        long start = serverMicros(redis);
+        holder.release();
+        silent.awaitOffer();
+        eventually("the next three are told to watch", () -> silentToo.wasToldToWatch() && fourth.wasToldToWatch());
+        assertThat(third.toldToWatchFor())
+                .as("a little later than the one before")
+                .isEqualTo(563);
+        assertThat(fifth.wasToldToWatch()).isFalse();
+        eventually(
+                "the time that the third was told is over",
+                () -> serverMicros(redis) - start >= third.toldToWatchFor() * 1_000);
+        assertThat(third.ask()).as("it offers to the one before").isInstanceOf(Held.class);
+        silentToo.awaitOffer();
+        eventually("the third has the lock", () -> third.ask() instanceof Granted);
+        assertThat(serverMicros(redis) - start).isBetween(1_000_000L, 1_800_000L);
     }
 
     /** A packet of somebody who gave up arrives behind his release: a phantom in the queue, which the second release removes. */
