@@ -5,9 +5,13 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.io.IOException;
+import java.util.regex.Pattern;
 
 /** Says in our words why a connection could not be made. */
 final class ConnectFailure {
+
+    private static final Pattern LOGIN = Pattern.compile("^WRONGPASS|AUTH", Pattern.CASE_INSENSITIVE);
+    private static final Pattern HARMLESS = Pattern.compile("(WRONGPASS|NOAUTH|NOPERM)\\b");
 
     private ConnectFailure() {}
 
@@ -16,21 +20,27 @@ final class ConnectFailure {
             return ours;
         }
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-            String message = String.valueOf(cause.getMessage());
-            if (!(cause instanceof RedisCommandExecutionException)) {
-                continue;
-            }
-            if (message.startsWith("WRONGPASS") || message.startsWith("NOAUTH") || message.contains("AUTH")) {
-                return new BackendMisconfiguredException(
-                        server + " refused the login: " + message
-                                + ". Check user and password in the URI, redis://user:password@host:port.",
-                        thrown);
+            String said = String.valueOf(cause.getMessage());
+            if (cause instanceof RedisCommandExecutionException
+                    && LOGIN.matcher(said).find()) {
+                return refusedLogin(server, said, thrown);
             }
         }
         return new BackendUnavailableException(
                 "No connection to " + server + ": " + reason(thrown)
                         + ". Nothing was sent; check host, port and whether the server runs.",
                 thrown);
+    }
+
+    /** Some errors repeat what they refuse, which is the password here. So does the cause, then. */
+    private static BackendMisconfiguredException refusedLogin(String server, String said, Throwable thrown) {
+        boolean harmless = HARMLESS.matcher(said).lookingAt();
+        String shown =
+                harmless ? said : said.split("\\s", 2)[0] + " (the rest is left out, as it may repeat the password)";
+        return new BackendMisconfiguredException(
+                server + " refused the login: " + shown
+                        + ". Check user and password in the URI, redis://user:password@host:port.",
+                harmless ? thrown : null);
     }
 
     /** What the network said: below it lies what the library made of it, above it how the library got there. */

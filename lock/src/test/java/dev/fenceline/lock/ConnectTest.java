@@ -122,6 +122,23 @@ class ConnectTest {
         }
     }
 
+    /** Such a server repeats what it was sent. */
+    @Test
+    void aServerThatDoesNotKnowTheLoginDoesNotMakeUsRepeatThePassword() {
+        try (RedisProcess renamed = SERVERS.redis(RedisSpec.master().setting("rename-command", "AUTH zzz"))) {
+            for (String login : new String[] {":top-secret@", "joe:top-secret@"}) {
+                assertThatThrownBy(() -> connect("redis://" + login + renamed.host() + ":" + renamed.port()))
+                        .isInstanceOf(BackendMisconfiguredException.class)
+                        .hasMessageContaining(
+                                "Redis at " + renamed.host() + ":" + renamed.port() + " refused the login: ERR (")
+                        .hasMessageContaining("Check user and password")
+                        .satisfies(thrown -> assertThat(everythingPrinted(thrown))
+                                .doesNotContain("top-secret")
+                                .doesNotContain("joe"));
+            }
+        }
+    }
+
     @Test
     void aPortWhereNobodyListensIsUnavailable() throws Exception {
         int port;
