@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,13 +24,16 @@ final class Subscription {
 
     private static final Duration HEARTBEAT = Duration.ofSeconds(5);
 
-    private record Ear(StatefulRedisPubSubConnection<String, String> connection) implements Replaced.Connection {}
+    /** A connection that listens, and how often another one had been asked for when its place was chosen. */
+    private record Ear(StatefulRedisPubSubConnection<String, String> connection, int generation)
+            implements Replaced.Connection {}
 
     private final Network network;
     private final Supplier<RedisURI> place;
     private final Context context;
     private final String channel;
     private final Replaced<Ear> ears;
+    private final AtomicInteger generation = new AtomicInteger();
 
     private volatile LockTransport.@Nullable Hints hints;
 
@@ -59,8 +63,11 @@ final class Subscription {
         return ears.current() != null;
     }
 
-    /** Subscribes on a new connection: the old one may be at a server where nobody publishes any more. */
+    /**
+     * Subscribes on a new connection: the old one, or one that is being made, may be at a server where nobody publishes any more.
+     */
     void renew() {
+        generation.incrementAndGet();
         Ear ear = ears.current();
         if (ear != null) {
             ears.lost(ear, "subscribing anew");
@@ -72,6 +79,8 @@ final class Subscription {
     }
 
     private CompletableFuture<Ear> open(Duration handshake) {
+        // Before the place is asked for: whoever says later that it is another one will be heard.
+        int begun = generation.get();
         return network.connectPubSub(place.get(), handshake).thenCompose(connection -> {
             connection.addListener(new RedisPubSubAdapter<String, String>() {
                 @Override
@@ -79,7 +88,7 @@ final class Subscription {
                     heard(message);
                 }
             });
-            Ear ear = new Ear(connection);
+            Ear ear = new Ear(connection, begun);
             return subscribed(ear).handle((done, thrown) -> {
                 if (thrown != null) {
                     Replaced.closeQuietly(ear);
@@ -108,6 +117,10 @@ final class Subscription {
     }
 
     private void established(Ear ear) {
+        if (ear.generation() != generation.get()) {
+            ears.lost(ear, "subscribing anew");
+            return;
+        }
         LockTransport.Hints to = hints;
         if (to != null) {
             to.subscribed();

@@ -9,10 +9,14 @@ import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.RedisSpec;
 import dev.fenceline.testkit.Servers;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -118,6 +122,40 @@ class SubscriptionTest {
             eventually("messages are heard again", () -> heard.beginnings.get() > 0);
             publish(wire, "after");
             eventually("the message is heard", () -> heard.messages.contains("after"));
+        }
+    }
+
+    /** The new connection leads to the place of before, and must not be taken for one to the place of now. */
+    @Test
+    void aSubscriptionThatIsOnItsWayToThePlaceOfBeforeIsMadeAgain() {
+        ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1);
+        Notices notices = new Notices(options.listener());
+        Network network = new Network(null, null);
+        try (RedisProcess other = SERVERS.redis(RedisSpec.master());
+                FaultProxy proxy = FaultProxy.to(redis.host(), redis.port())) {
+            AtomicReference<RedisURI> place =
+                    new AtomicReference<>(RedisURI.create("redis://" + proxy.host() + ":" + proxy.port()));
+            Subscription subscription =
+                    new Subscription(network, place::get, Context.of(options, LockClock.system(), scheduler, notices));
+            subscription.connect().join();
+            FaultProxy.Armed onItsWay = proxy.onRequest("SUBSCRIBE").holdReply();
+            proxy.cutAll(FaultProxy.Cut.FIN);
+            onItsWay.awaitFired(Duration.ofSeconds(10));
+            place.set(RedisURI.create(other.uri()));
+            subscription.renew();
+            onItsWay.letGo();
+            eventually(
+                    "the subscription is at the other server alone",
+                    () -> other.command("PUBLISH", subscription.channel(), "x").equals("1")
+                            && redis.command("PUBLISH", subscription.channel(), "x")
+                                    .equals("0"));
+            assertThat(subscription.live()).isTrue();
+            subscription.close().join();
+        } finally {
+            scheduler.shutdownNow();
+            notices.close(Duration.ZERO);
+            network.close();
+            network.shutDown(CompletableFuture.completedFuture(null), Duration.ofSeconds(2));
         }
     }
 
