@@ -36,26 +36,36 @@ final class ServerCheck {
 
     private final String server;
     private final KeySpace keys;
-    private final int replicas;
+    private final LockOptions options;
     private final Mode mode;
     private final int bucket;
+    private final int leastReplicas;
 
-    private ServerCheck(String server, LockOptions options, Mode mode, int bucket) {
+    private ServerCheck(String server, LockOptions options, Mode mode, int bucket, int leastReplicas) {
         this.server = server;
         this.keys = new KeySpace(options.keyPrefix());
-        this.replicas = options.replicas();
+        this.options = options;
         this.mode = mode;
         this.bucket = bucket;
+        this.leastReplicas = leastReplicas;
     }
 
     /** A server that has all locks. */
     static ServerCheck standalone(String server, LockOptions options) {
-        return new ServerCheck(server, options, Mode.STANDALONE, 0);
+        return new ServerCheck(server, options, Mode.STANDALONE, 0, options.replicas());
     }
 
     /** A node of a Cluster that has the locks of a bucket, or is about to get them. */
     static ServerCheck ofCluster(String server, LockOptions options, int bucket) {
-        return new ServerCheck(server, options, Mode.CLUSTER, bucket);
+        return new ServerCheck(server, options, Mode.CLUSTER, bucket, options.replicas());
+    }
+
+    /**
+     * The same for a connection that is made while locks are in use: a replica that is down must not cost the leases that are
+     * held. Grants wait for it anyway.
+     */
+    ServerCheck whileInUse() {
+        return new ServerCheck(server, options, mode, bucket, 0);
     }
 
     /**
@@ -73,18 +83,22 @@ final class ServerCheck {
         return prober.byText(Script.PROBE, key, channel)
                 .thenApply(Reply::words)
                 .handle(answers::text)
-                .thenCompose(done -> prober.byDigest(Script.PROBE, key, channel).thenApply(Reply::words))
+                .thenCompose(done -> answers.unlessOver(
+                        () -> prober.byDigest(Script.PROBE, key, channel).thenApply(Reply::words)))
                 .handle(answers::digest)
-                .thenCompose(
-                        done -> mode == Mode.CLUSTER ? link.askingAlone() : CompletableFuture.completedFuture("OK"))
+                .thenCompose(done -> mode == Mode.CLUSTER ? answers.unlessOver(link::askingAlone) : nothing())
                 .handle((reply, thrown) -> answers.other("asking", thrown))
-                .thenCompose(done -> replicas > 0
-                        ? link.acknowledged(0, Duration.ofMillis(1))
-                        : CompletableFuture.completedFuture(0L))
+                .thenCompose(done -> options.replicas() > 0
+                        ? answers.unlessOver(() -> link.acknowledged(0, Duration.ofMillis(1)))
+                        : nothing())
                 .handle((reply, thrown) -> answers.other("wait", thrown))
-                .thenCompose(done -> listening.get())
+                .thenCompose(done -> answers.unlessOver(listening))
                 .handle((reply, thrown) -> answers.other("subscribe", thrown))
                 .thenAccept(done -> answers.judge());
+    }
+
+    private static <T> CompletableFuture<@Nullable T> nothing() {
+        return CompletableFuture.completedFuture(null);
     }
 
     /** What one look brought. */
@@ -98,6 +112,11 @@ final class ServerCheck {
 
         Answers(Link link) {
             this.link = link;
+        }
+
+        /** A server that is silent costs one timeout, and not one for each command. */
+        <T> CompletableFuture<@Nullable T> unlessOver(Supplier<CompletableFuture<T>> step) {
+            return end == null ? step.get().thenApply(reply -> reply) : nothing();
         }
 
         boolean text(@Nullable List<String> answer, @Nullable Throwable thrown) {
@@ -179,15 +198,16 @@ final class ServerCheck {
                             + " memory runs short. Set maxmemory-policy noeviction, or use another server for locks.",
                     null);
         }
-        if (replicas > 0) {
+        if (leastReplicas > 0) {
             requireReplicas(told(info, "connected_slaves", "INFO replication"));
         }
     }
 
     private void requireReplicas(String connected) {
-        if (Integer.parseInt(connected) < replicas) {
+        if (Integer.parseInt(connected) < leastReplicas) {
             throw new BackendMisconfiguredException(
-                    server + " has " + connected + " replicas (connected_slaves), and the option replicas = " + replicas
+                    server + " has " + connected + " replicas (connected_slaves), and the option replicas = "
+                            + leastReplicas
                             + " has every grant wait for that many, so there would be none. Attach replicas, or set"
                             + " replicas to what there is.",
                     null);

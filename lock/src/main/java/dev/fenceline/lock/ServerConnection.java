@@ -38,7 +38,7 @@ final class ServerConnection {
      *
      * @param finder is asked before each connection
      * @param server names it in messages where no connection does
-     * @param checks looks at it on each new connection
+     * @param checks looks at it on each new connection, at its replicas on the first one
      * @param established hears of each link, the first one included
      */
     ServerConnection(
@@ -55,7 +55,7 @@ final class ServerConnection {
         this.checks = checks;
         this.context = context;
         this.incarnations = incarnations;
-        this.links = new Replaced<>(handshake -> open(handshake, ServerConnection::nothingMore), established, context);
+        this.links = new Replaced<>(this::openWhileInUse, established, context);
     }
 
     /**
@@ -64,12 +64,12 @@ final class ServerConnection {
      * @param listening subscribes; what it may not do is named together with what else is missing
      */
     CompletableFuture<Void> connect(Supplier<CompletableFuture<Void>> listening) {
-        return links.begin(open(Network.CONNECT_TIMEOUT, listening));
+        return links.begin(open(Network.CONNECT_TIMEOUT, checks, listening));
     }
 
     /** Makes the first connection, for as long as it takes. */
     void connectForGood() {
-        first = links.beginForGood(open(Network.CONNECT_TIMEOUT, ServerConnection::nothingMore));
+        first = links.beginForGood(openWhileInUse(Network.CONNECT_TIMEOUT));
     }
 
     /** Ends when the first connection of {@link #connectForGood()} is there, or has failed. */
@@ -111,7 +111,12 @@ final class ServerConnection {
         return CompletableFuture.completedFuture(null);
     }
 
-    private CompletableFuture<Link> open(Duration handshake, Supplier<CompletableFuture<Void>> listening) {
+    private CompletableFuture<Link> openWhileInUse(Duration handshake) {
+        return open(handshake, checks.andThen(ServerCheck::whileInUse), ServerConnection::nothingMore);
+    }
+
+    private CompletableFuture<Link> open(
+            Duration handshake, Function<Place, ServerCheck> check, Supplier<CompletableFuture<Void>> listening) {
         return finder.find(handshake)
                 .exceptionallyCompose(thrown -> failed(server, thrown))
                 .thenCompose(place -> network.connect(place.uri(), handshake)
@@ -121,12 +126,13 @@ final class ServerConnection {
                                 context.clock(),
                                 place.name(),
                                 context.commandTimeout()))
-                        .thenCompose(fresh -> checked(place, fresh, listening))
+                        .thenCompose(fresh -> checked(check.apply(place), fresh, listening))
                         .exceptionallyCompose(thrown -> failed(place.name(), thrown)));
     }
 
-    private CompletableFuture<Link> checked(Place place, Link fresh, Supplier<CompletableFuture<Void>> listening) {
-        return checks.apply(place).run(fresh, listening).handle((passed, thrown) -> {
+    private CompletableFuture<Link> checked(
+            ServerCheck check, Link fresh, Supplier<CompletableFuture<Void>> listening) {
+        return check.run(fresh, listening).handle((passed, thrown) -> {
             if (thrown != null) {
                 Replaced.closeQuietly(fresh);
                 throw new CompletionException(Link.unwrapped(thrown));

@@ -148,6 +148,31 @@ class ReplicasTest {
                 .hasMessageContaining("Attach replicas");
     }
 
+    /** Else every lease would be lost with the next connection, for the sake of grants that wait anyway. */
+    @Test
+    void aHeldLeaseSurvivesAReconnectWhileTheReplicaIsDown() throws InterruptedException {
+        try (Locks locks = RedisLocks.connect(master.uri(), options);
+                FencedLease held = locks.fenced(OTHER).acquire()) {
+            replica.kill();
+            Fixture.eventually(
+                    "the master has noticed",
+                    () -> master.command("INFO", "replication").contains("connected_slaves:0"));
+            master.command("CLIENT", "KILL", "TYPE", "normal");
+            Fixture.eventually("the locks are connected again", () -> {
+                try {
+                    held.renew();
+                    return true;
+                } catch (BackendUnavailableException e) {
+                    return false;
+                }
+            });
+            assertThat(held.isHeld()).isTrue();
+            assertThatThrownBy(() -> locks.fenced(ACCOUNT).tryAcquire())
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("has the grant at 0 of 1 replicas");
+        }
+    }
+
     @Test
     void theRightToWaitIsNeededOnlyWhereItIsUsed() {
         master.command("ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-wait");
