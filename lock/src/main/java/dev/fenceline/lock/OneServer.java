@@ -14,7 +14,7 @@ final class OneServer implements Route {
     private final Function<Duration, CompletableFuture<RedisURI>> finder;
     private final Context context;
     private final ServerConnection connection;
-    private final boolean elected;
+    private final @Nullable MasterWatch watch;
     private final AtomicBoolean connectedBefore = new AtomicBoolean();
 
     private volatile RedisURI last;
@@ -24,7 +24,7 @@ final class OneServer implements Route {
     OneServer(Network network, RedisURI uri, Context context) {
         this.context = context;
         this.last = uri;
-        this.elected = !uri.getSentinels().isEmpty();
+        boolean elected = !uri.getSentinels().isEmpty();
         if (elected) {
             Sentinels sentinels = new Sentinels(network, uri, context);
             this.server = "Redis master '" + sentinels.name() + "' of " + sentinels;
@@ -35,19 +35,19 @@ final class OneServer implements Route {
         }
         this.connection = new ServerConnection(
                 network,
-                this::find,
+                limit -> find(limit, elected ? " (" + server + ")" : ""),
                 server,
                 place -> ServerCheck.standalone(place.name(), context.options()),
                 new Incarnations(context.knowledge(Incarnations.Knowledge.SEEN_AND_CHECKED)),
                 context,
                 this::established);
+        this.watch = elected ? new MasterWatch(network, uri, context, connection, () -> last) : null;
     }
 
-    private CompletableFuture<ServerConnection.Place> find(Duration limit) {
+    private CompletableFuture<ServerConnection.Place> find(Duration limit, String suffix) {
         return finder.apply(limit).thenApply(uri -> {
             last = uri;
-            String name = "Redis at " + Uris.address(uri);
-            return new ServerConnection.Place(uri, elected ? name + " (" + server + ")" : name);
+            return new ServerConnection.Place(uri, "Redis at " + Uris.address(uri) + suffix);
         });
     }
 
@@ -59,7 +59,7 @@ final class OneServer implements Route {
     @Override
     public CompletableFuture<Void> connect(Subscription listening) {
         this.subscription = listening;
-        return elected
+        return watch != null
                 ? FirstConnect.patiently(context, () -> connection.connect(listening::connect))
                 : connection.connect(listening::connect);
     }
@@ -72,7 +72,11 @@ final class OneServer implements Route {
     /** The address, or Sentinel, may lead to another server by now; whoever listens at the old one hears nothing. */
     private void established(Link link) {
         Subscription listening = subscription;
-        if (connectedBefore.getAndSet(true) && listening != null) {
+        if (!connectedBefore.getAndSet(true)) {
+            if (watch != null) {
+                watch.begin();
+            }
+        } else if (listening != null) {
             listening.renew();
         }
     }
@@ -89,6 +93,9 @@ final class OneServer implements Route {
 
     @Override
     public CompletableFuture<Void> close() {
+        if (watch != null) {
+            watch.close();
+        }
         return connection.close();
     }
 }

@@ -68,7 +68,7 @@ final class Sentinels {
                         .thenApply(Sentinels::inet));
     }
 
-    private static Optional<InetSocketAddress> inet(@Nullable SocketAddress address) {
+    static Optional<InetSocketAddress> inet(@Nullable SocketAddress address) {
         return address instanceof InetSocketAddress inet ? Optional.of(inet) : Optional.empty();
     }
 

@@ -97,6 +97,11 @@ final class ServerConnection {
         });
     }
 
+    /** Gives a link up that leads to the wrong server, and makes another. */
+    void giveUp(Link link, String why) {
+        links.lost(link, why);
+    }
+
     private void judge(Link link, SendFailure failure, long before) {
         if (failure.kind() == SendFailure.Kind.UNANSWERED && link.silentSince(before)) {
             // A peer that vanished without a FIN leaves a connection that swallows commands for minutes.

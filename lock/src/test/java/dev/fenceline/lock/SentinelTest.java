@@ -4,6 +4,7 @@ import static dev.fenceline.lock.Fixture.ACCOUNT;
 import static dev.fenceline.lock.Fixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
@@ -70,6 +71,27 @@ class SentinelTest {
                     () -> fresh.command("PUBLISH", wire.transport().channel(), "hello")
                             .equals("1"));
             assertThat(heard.beginnings.get()).isPositive();
+        }
+    }
+
+    /** Sentinel makes the old master a replica only some 10 s later; whoever stays there is granted locks that others hold. */
+    @Test
+    void anOrderedFailoverIsFollowedWhileTheOldMasterStillGrants() throws InterruptedException {
+        RedisSentinel redis = servers.sentinel(SentinelSpec.pair().sentinels(3));
+        try (Locks before = RedisLocks.connect(redis.uri(), options)) {
+            long last = next(before);
+            RedisProcess old = redis.master();
+            RedisProcess fresh = redis.failover();
+            await("the locks are at the new master")
+                    .atMost(Duration.ofSeconds(5))
+                    .until(() -> Fixture.calls(fresh, "evalsha") > 0);
+            assertThat(old.command("INFO", "replication")).contains("role:master");
+            try (Locks after = RedisLocks.connect(redis.uri(), options);
+                    FencedLease lease = after.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(10))) {
+                assertThat(lease.token().value()).isGreaterThan(last);
+                assertThat(before.fenced(ACCOUNT).tryAcquire()).isEmpty();
+            }
+            assertThat(next(before)).isGreaterThan(last);
         }
     }
 
