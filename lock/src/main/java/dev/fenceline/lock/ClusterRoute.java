@@ -46,6 +46,7 @@ final class ClusterRoute implements Route {
 
     private volatile Set<Address> masters = Set.of();
     private volatile @Nullable Subscription subscription;
+    private volatile @Nullable String lastTried;
     /** From the first connect, which looks at each master itself, to the end. */
     private volatile boolean open;
 
@@ -72,11 +73,17 @@ final class ClusterRoute implements Route {
     @Override
     public CompletableFuture<Void> connect(Subscription listening) {
         this.subscription = listening;
-        return FirstConnect.patiently(context, () -> topology.askSeeds().thenCompose(done -> connectAll(listening)));
+        return FirstConnect.patiently(
+                context, () -> topology.askSeeds().thenCompose(done -> connectAll(listening)), this::tried);
+    }
+
+    private void tried(String last) {
+        lastTried = last;
     }
 
     /** Each master is looked at; the subscription is made, and judged, beside the first one. */
     private CompletableFuture<Void> connectAll(Subscription listening) {
+        tried("connecting to the masters " + masters);
         List<Supplier<CompletableFuture<Void>>> connecting = new ArrayList<>();
         for (Address master : masters) {
             if (slots.someBucketOf(master).isPresent() && !nodes.containsKey(master)) {
@@ -118,6 +125,11 @@ final class ClusterRoute implements Route {
         return slots.someBucketOf(address)
                 .or(() -> Optional.ofNullable(importing.get(address)))
                 .orElse(0);
+    }
+
+    @Override
+    public Optional<String> lastTried() {
+        return Optional.ofNullable(lastTried);
     }
 
     @Override

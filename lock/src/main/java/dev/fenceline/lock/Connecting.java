@@ -41,9 +41,10 @@ final class Connecting {
         ScheduledThreadPoolExecutor scheduler = scheduler();
         Notices notices = new Notices(options.listener());
         Context context = Context.of(options, clock, scheduler, notices);
-        LettuceTransport transport = new LettuceTransport(network, routing.route(context), context);
+        Route route = routing.route(context);
+        LettuceTransport transport = new LettuceTransport(network, route, context);
         try {
-            await(transport, transport.connect(), limit);
+            await(route, transport.connect(), limit);
         } catch (RuntimeException e) {
             scheduler.shutdownNow();
             notices.close(Duration.ZERO);
@@ -53,7 +54,7 @@ final class Connecting {
         return HookedLocks.of(new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler, notices));
     }
 
-    private static void await(LettuceTransport transport, CompletableFuture<Void> connected, Duration limit) {
+    static void await(Route route, CompletableFuture<Void> connected, Duration limit) {
         try {
             Void unused = Uninterruptibly.await(connected, limit);
         } catch (SendFailure failure) {
@@ -61,8 +62,10 @@ final class Connecting {
             if (cause instanceof FencelineException ours) {
                 throw ours;
             }
+            String tried =
+                    route.lastTried().map(last -> " (last: " + last + ")").orElse("");
             throw new BackendUnavailableException(
-                    "No connection to " + transport.server() + ": " + failure.getMessage()
+                    "No connection to " + route.server() + ": " + failure.getMessage() + tried
                             + ". Nothing was sent; check host, port and whether the server runs.",
                     failure);
         }

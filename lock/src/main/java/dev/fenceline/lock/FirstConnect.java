@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -20,22 +21,30 @@ final class FirstConnect {
 
     private final Context context;
     private final Supplier<CompletableFuture<Void>> attempt;
+    private final Consumer<String> trouble;
     private final long end;
 
-    private FirstConnect(Context context, Supplier<CompletableFuture<Void>> attempt) {
+    private FirstConnect(Context context, Supplier<CompletableFuture<Void>> attempt, Consumer<String> trouble) {
         this.context = context;
         this.attempt = attempt;
+        this.trouble = trouble;
         this.end = context.clock().nanoTime() + PATIENCE.toNanos();
     }
 
-    /** Ends with the first success, with what is wrong for good, or with the last failure. */
-    static CompletableFuture<Void> patiently(Context context, Supplier<CompletableFuture<Void>> attempt) {
-        return new FirstConnect(context, attempt).next();
+    /**
+     * Ends with the first success, with what is wrong for good, or with the last failure.
+     *
+     * @param trouble hears why each attempt failed, for whoever gives up during the next one
+     */
+    static CompletableFuture<Void> patiently(
+            Context context, Supplier<CompletableFuture<Void>> attempt, Consumer<String> trouble) {
+        return new FirstConnect(context, attempt, trouble).next();
     }
 
     private CompletableFuture<Void> next() {
         return attempt.get().exceptionallyCompose(thrown -> {
             Throwable why = Link.unwrapped(thrown);
+            trouble.accept(String.valueOf(why.getMessage()));
             boolean forGood = why instanceof BackendMisconfiguredException && !ReplicaFound.isCauseOf(why);
             return forGood || context.clock().nanoTime() - end >= 0 ? CompletableFuture.failedFuture(why) : later(why);
         });

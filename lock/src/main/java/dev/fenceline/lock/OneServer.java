@@ -2,6 +2,7 @@ package dev.fenceline.lock;
 
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -19,6 +20,7 @@ final class OneServer implements Route {
 
     private volatile RedisURI last;
     private volatile @Nullable Subscription subscription;
+    private volatile @Nullable String lastTried;
 
     /** At the address of the URI, or at the master that the Sentinels of the URI name each time. */
     OneServer(Network network, RedisURI uri, Context context) {
@@ -47,7 +49,9 @@ final class OneServer implements Route {
     private CompletableFuture<ServerConnection.Place> find(Duration limit, String suffix) {
         return finder.apply(limit).thenApply(uri -> {
             last = uri;
-            return new ServerConnection.Place(uri, "Redis at " + Uris.address(uri) + suffix);
+            String name = "Redis at " + Uris.address(uri) + suffix;
+            tried("connecting to " + name);
+            return new ServerConnection.Place(uri, name);
         });
     }
 
@@ -60,13 +64,22 @@ final class OneServer implements Route {
     public CompletableFuture<Void> connect(Subscription listening) {
         this.subscription = listening;
         return watch != null
-                ? FirstConnect.patiently(context, () -> connection.connect(listening::connect))
+                ? FirstConnect.patiently(context, () -> connection.connect(listening::connect), this::tried)
                 : connection.connect(listening::connect);
+    }
+
+    @Override
+    public Optional<String> lastTried() {
+        return Optional.ofNullable(lastTried);
     }
 
     @Override
     public <T> CompletableFuture<T> run(LockKey lock, Function<Link, CompletableFuture<T>> request) {
         return connection.run(request);
+    }
+
+    private void tried(String last) {
+        lastTried = last;
     }
 
     /** The address, or Sentinel, may lead to another server by now; whoever listens at the old one hears nothing. */

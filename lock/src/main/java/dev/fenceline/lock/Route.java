@@ -1,6 +1,7 @@
 package dev.fenceline.lock;
 
 import io.lettuce.core.RedisURI;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -17,6 +18,9 @@ interface Route {
      *     it may be at a server that is no longer the right one
      */
     CompletableFuture<Void> connect(Subscription subscription);
+
+    /** What {@link #connect} tried last, or why its last attempt failed. */
+    Optional<String> lastTried();
 
     /**
      * Makes a request on the connection that a lock belongs to. The request may be made again on another one when a server

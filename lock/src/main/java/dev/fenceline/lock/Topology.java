@@ -14,11 +14,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Asks the nodes of a Cluster, one after the other until one answers, who has which slots. */
+/** Asks the nodes of a Cluster who has which slots. */
 final class Topology {
 
     /** A failover takes seconds, in which many a waiter finds that his master is gone. */
     private static final Duration PAUSE = Duration.ofMillis(100);
+
+    /** What a node said. */
+    private record Answer(List<Object> slots, String askedHost) {}
 
     /** Hears what a node said of the whole. */
     interface Learner {
@@ -41,12 +44,42 @@ final class Topology {
         this.learner = learner;
     }
 
-    /** Asks for the first time. Ends with what {@code RedisLocks.connectCluster} throws. */
+    /**
+     * Asks for the first time: all seeds at once, since one that is silent must not cost a timeout. The first answer is taken. Ends
+     * with what {@code RedisLocks.connectCluster} throws.
+     */
     CompletableFuture<Void> askSeeds() {
-        return ask(seeds, 0, Network.CONNECT_TIMEOUT.dividedBy(2));
+        CompletableFuture<Answer> first = new CompletableFuture<>();
+        List<CompletableFuture<Boolean>> all = seeds.stream()
+                .map(seed -> askOne(seed, Network.CONNECT_TIMEOUT.dividedBy(2)).thenApply(first::complete))
+                .toList();
+        var unused = CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
+                .whenComplete((done, thrown) -> {
+                    if (thrown != null) {
+                        // Does nothing if one of them has answered.
+                        first.completeExceptionally(ofAll(all));
+                    }
+                });
+        return first.thenAccept(this::learn);
     }
 
-    /** Has the nodes asked in the background, unless that is being done, or was done a moment ago. */
+    /** What is wrong for good, if a node said so, else what the first one said. */
+    private static Throwable ofAll(List<CompletableFuture<Boolean>> failed) {
+        List<Throwable> failures = failed.stream()
+                .filter(CompletableFuture::isCompletedExceptionally)
+                .map(one -> one.handle((done, thrown) -> Link.unwrapped(thrown)).join())
+                .toList();
+        return failures.stream()
+                .filter(BackendMisconfiguredException.class::isInstance)
+                .findFirst()
+                .orElse(failures.get(0));
+    }
+
+    private void learn(Answer answer) {
+        learner.learnt(answer.slots(), answer.askedHost());
+    }
+
+    /** Has the nodes asked in the background, one after the other until one answers, unless that is being done, or was done a moment ago. */
     void refresh() {
         if (!refreshing.compareAndSet(false, true)) {
             return;
@@ -74,7 +107,7 @@ final class Topology {
 
     private CompletableFuture<Void> ask(List<RedisURI> nodes, int index, Duration limit) {
         RedisURI node = nodes.get(index);
-        return askOne(node, limit).exceptionallyCompose(thrown -> {
+        return askOne(node, limit).thenAccept(this::learn).exceptionallyCompose(thrown -> {
             Throwable why = Link.unwrapped(thrown);
             return why instanceof BackendMisconfiguredException || index + 1 == nodes.size()
                     ? CompletableFuture.failedFuture(why)
@@ -82,7 +115,7 @@ final class Topology {
         });
     }
 
-    private CompletableFuture<Void> askOne(RedisURI node, Duration limit) {
+    private CompletableFuture<Answer> askOne(RedisURI node, Duration limit) {
         String name = "Redis Cluster node at " + Uris.address(node);
         return network.connect(node, limit)
                 .thenCompose(connection -> new Link(
@@ -96,7 +129,7 @@ final class Topology {
                             var unused = connection.closeAsync();
                         }))
                 .exceptionallyCompose(thrown -> CompletableFuture.failedFuture(failure(name, Link.unwrapped(thrown))))
-                .thenAccept(slots -> learner.learnt(slots, node.getHost()));
+                .thenApply(slots -> new Answer(slots, node.getHost()));
     }
 
     private static Throwable failure(String name, Throwable thrown) {

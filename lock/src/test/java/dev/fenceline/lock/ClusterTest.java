@@ -15,6 +15,7 @@ import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.testkit.ClusterSpec;
 import dev.fenceline.testkit.EmbeddedServers;
+import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisCluster;
 import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.Servers;
@@ -23,6 +24,7 @@ import dev.fenceline.testkit.SlotMove;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -202,6 +204,37 @@ class ClusterTest {
             eventually("messages are heard again", () -> heard.beginnings.get() > 0);
             cluster.nodes().get(0).command("PUBLISH", wire.transport().channel(), "after");
             eventually("the message is heard", () -> heard.messages().contains("after"));
+        }
+    }
+
+    @Test
+    void seedsThatAreSilentCostNoTimeout() throws InterruptedException {
+        RedisURI good = seeds.get(0);
+        try (FaultProxy silent = FaultProxy.to(good.getHost(), good.getPort())) {
+            silent.blackhole();
+            List<RedisURI> named = new ArrayList<>(
+                    Collections.nCopies(5, RedisURI.create("redis://" + silent.host() + ":" + silent.port())));
+            named.add(good);
+            long start = System.nanoTime();
+            try (Locks locks = RedisLocks.connectCluster(named, options)) {
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+                assertThat(next(locks)).isPositive();
+            }
+        }
+    }
+
+    /** One silent command after the other, each for a timeout, would end with the limit of all, which names no node. */
+    @Test
+    void aMasterThatDoesNotAnswerIsNamedWithinSeconds() {
+        RedisProcess silent = cluster.masters().get(1);
+        silent.pause();
+        try {
+            assertThatThrownBy(() -> RedisLocks.connectCluster(seeds.subList(0, 1), options))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining(silent.host() + ":" + silent.port());
+        } finally {
+            silent.resume();
+            cluster.awaitOk();
         }
     }
 

@@ -82,6 +82,6 @@ class FirstConnectTest {
 
     private CompletableFuture<Void> connect(Supplier<CompletableFuture<Void>> attempt) {
         Context context = Context.of(Fixture.options().build(), clock, scheduler, notices);
-        return FirstConnect.patiently(context, attempt);
+        return FirstConnect.patiently(context, attempt, why -> {});
     }
 }
