@@ -33,6 +33,9 @@ final class ClusterRoute implements Route {
     private static final Pattern OUT_OF_DATE = Pattern.compile("\\b(MOVED|CLUSTERDOWN|READONLY)\\b");
     private static final int MOST_REDIRECTS = 5;
 
+    /** A bucket that is being moved to a node which has no slot yet, and when somebody was last sent there for it. */
+    private record Import(int bucket, long lastAsked) {}
+
     private final Network network;
     private final List<RedisURI> seeds;
     private final Context context;
@@ -41,7 +44,7 @@ final class ClusterRoute implements Route {
     private final Slots slots;
     private final Topology topology;
     private final Map<Address, ServerConnection> nodes = new ConcurrentHashMap<>();
-    private final Map<Address, Integer> importing = new ConcurrentHashMap<>();
+    private final Map<Address, Import> importing = new ConcurrentHashMap<>();
     private final AtomicInteger places = new AtomicInteger();
 
     private volatile Set<Address> masters = Set.of();
@@ -123,7 +126,7 @@ final class ClusterRoute implements Route {
 
     private int probeBucket(Address address) {
         return slots.someBucketOf(address)
-                .or(() -> Optional.ofNullable(importing.get(address)))
+                .or(() -> Optional.ofNullable(importing.get(address)).map(Import::bucket))
                 .orElse(0);
     }
 
@@ -164,19 +167,29 @@ final class ClusterRoute implements Route {
 
         private CompletableFuture<T> at(Address address, Function<Link, CompletableFuture<T>> made) {
             ServerConnection node = node(address);
-            CompletableFuture<T> answer = node.link().isPresent()
-                    ? node.run(made)
-                    // A master that was heard of just now; nobody has connected to it yet.
-                    : within(node.first()).thenCompose(done -> node.run(made));
-            return answer.exceptionallyCompose(thrown -> failed(address, SendFailure.of(thrown)));
+            Optional<Link> link = node.link();
+            CompletableFuture<T> answer = link.isPresent()
+                    ? onTime(node.run(made))
+                    // A master that was heard of just now; nobody has connected to it yet. Nothing is sent before.
+                    : within(node.first(), SendFailure.Kind.UNREACHABLE, address + " was not connected within ")
+                            .thenCompose(done -> onTime(node.run(made)));
+            return answer.exceptionallyCompose(thrown -> {
+                SendFailure failure = SendFailure.of(thrown);
+                // A link that is still there was not silent: it said something else, or too few replicas have a grant.
+                boolean lost = failure.kind() == SendFailure.Kind.UNREACHABLE
+                        || (failure.kind() == SendFailure.Kind.UNANSWERED
+                                && (link.isEmpty() || !link.equals(node.link())));
+                if (lost) {
+                    topology.refresh();
+                }
+                return failed(address, failure);
+            });
         }
 
         private CompletableFuture<T> failed(Address from, SendFailure failure) {
             String said = String.valueOf(failure.getMessage());
             Matcher redirect = REDIRECT.matcher(said);
-            boolean lost =
-                    failure.kind() == SendFailure.Kind.UNREACHABLE || failure.kind() == SendFailure.Kind.UNANSWERED;
-            if (lost || OUT_OF_DATE.matcher(said).find()) {
+            if (OUT_OF_DATE.matcher(said).find()) {
                 topology.refresh();
             }
             if (failure.kind() != SendFailure.Kind.UNABLE
@@ -190,23 +203,31 @@ final class ClusterRoute implements Route {
             Address to = new Address(host, Integer.parseInt(redirect.group(4)));
             if (redirect.group(1).equals("MOVED")) {
                 slots.moved(slot, to);
-                return within(at(to, request));
+                return at(to, request);
             }
-            importing.put(to, context.keys().bucketOf(lock));
-            return within(at(to, link -> request.apply(link.asking())));
+            importing.put(
+                    to,
+                    new Import(context.keys().bucketOf(lock), context.clock().nanoTime()));
+            return at(to, link -> request.apply(link.asking()));
+        }
+
+        /** A request that was redirected has what the others left; the first one has the command timeout of its link. */
+        private CompletableFuture<T> onTime(CompletableFuture<T> answer) {
+            return redirects == 0
+                    ? answer
+                    : within(answer, SendFailure.Kind.UNANSWERED, server + " did not answer within ");
         }
 
         /** The whole journey takes one command timeout; a request that was made is not forgotten by whoever made it. */
-        private <A> CompletableFuture<A> within(CompletableFuture<A> answer) {
+        private <A> CompletableFuture<A> within(CompletableFuture<A> step, SendFailure.Kind kind, String otherwise) {
             long left = Math.max(1, end - context.clock().nanoTime());
-            return answer.copy().orTimeout(left, TimeUnit.NANOSECONDS).exceptionallyCompose(thrown -> {
+            return step.copy().orTimeout(left, TimeUnit.NANOSECONDS).exceptionallyCompose(thrown -> {
                 Throwable why = Link.unwrapped(thrown);
                 return CompletableFuture.failedFuture(
                         why instanceof TimeoutException
                                 ? new SendFailure(
-                                        SendFailure.Kind.UNANSWERED,
-                                        server + " did not answer within "
-                                                + context.commandTimeout().toMillis() + " ms",
+                                        kind,
+                                        otherwise + context.commandTimeout().toMillis() + " ms",
                                         why)
                                 : why);
             });
@@ -227,7 +248,13 @@ final class ClusterRoute implements Route {
         Set<Address> now = slots.learn(answer, askedHost);
         masters = now;
         topology.know(now);
+        long time = context.clock().nanoTime();
         importing.keySet().removeAll(now);
+        // Over, given up, or without a held lock: whoever is sent there again connects again.
+        importing
+                .values()
+                .removeIf(move ->
+                        time - move.lastAsked() > context.options().lease().toNanos());
         if (!open) {
             return;
         }

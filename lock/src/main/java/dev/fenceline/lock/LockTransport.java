@@ -6,8 +6,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The three steps on a lock server, each one atomic there. Every stage ends within one command timeout, and fails with
- * {@link SendFailure} only. A command is sent at most once by each call, and never again after a reconnect.
+ * The three steps on a lock server, each one atomic there. Every stage ends within one command timeout, a grant
+ * that waits for replicas within two, and fails with {@link SendFailure} only. A command is sent at most once by each call, and never again after a reconnect.
  */
 interface LockTransport {
 

@@ -4,6 +4,7 @@ import dev.fenceline.lock.LockTransport.AcquireReply;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class ReplicatedGrants {
 
     private final int replicas;
+    private final Duration commandTimeout;
     private final Duration limit;
 
     /**
@@ -23,6 +25,7 @@ final class ReplicatedGrants {
      */
     ReplicatedGrants(int replicas, Duration commandTimeout) {
         this.replicas = replicas;
+        this.commandTimeout = commandTimeout;
         this.limit = commandTimeout.dividedBy(4);
     }
 
@@ -31,19 +34,22 @@ final class ReplicatedGrants {
         if (replicas == 0 || !(reply instanceof AcquireReply.Granted)) {
             return CompletableFuture.completedFuture(reply);
         }
-        return link.replicated(replicas, limit).handle((have, thrown) -> {
-            if (thrown != null) {
-                SendFailure failure = link.failure(Link.unwrapped(thrown));
-                throw notCounted(String.valueOf(failure.getMessage()), failure);
-            }
-            if (have < replicas) {
-                throw notCounted(
-                        link.server() + " has the grant at " + have + " of " + replicas + " replicas after "
-                                + limit.toMillis() + " ms (WAIT)",
-                        null);
-            }
-            return reply;
-        });
+        return link.replicated(replicas, limit)
+                .copy()
+                .orTimeout(commandTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                .handle((have, thrown) -> {
+                    if (thrown != null) {
+                        SendFailure failure = link.failure(Link.unwrapped(thrown));
+                        throw notCounted(String.valueOf(failure.getMessage()), failure);
+                    }
+                    if (have < replicas) {
+                        throw notCounted(
+                                link.server() + " has the grant at " + have + " of " + replicas + " replicas after "
+                                        + limit.toMillis() + " ms (WAIT)",
+                                null);
+                    }
+                    return reply;
+                });
     }
 
     private static CompletionException notCounted(String message, @Nullable Throwable cause) {
