@@ -25,7 +25,8 @@ import java.util.regex.Pattern;
  * @param restartDelay for so long after the lock server started, was promoted or lost its data, nothing is granted there; zero
  *     unless set. With the longest lease in use, a grant that the server forgot has ended before the next one begins. It
  *     protects leases, not tokens, which rise without it. Names share 1,024 counters, and a counter that is used for the first time looks like
- *     one that was lost: the first grant there waits too. All clients of one {@code keyPrefix} must use the same value
+ *     one that was lost: the first grant there waits too. In a Cluster so does the first grant of each slot that moved, and of each counter
+ *     after a failover. All clients of one {@code keyPrefix} must use the same value
  * @param replicas how many replicas must have acknowledged a grant before it counts; 0 unless set. Each grant then takes one more
  *     round trip, and does not count where fewer acknowledge within a quarter of a {@code commandTimeout}. It makes it less likely
  *     that a failover loses a grant, and rules it out only if every replica that may be promoted is among them

@@ -56,7 +56,8 @@ final class AcquireErrors {
 
     BackendUnavailableException reborn(AcquireReply.Reborn reborn) {
         return new BackendUnavailableException(
-                subject() + server() + " restarted, was promoted or lost its data, and grants nothing for another "
+                subject() + server()
+                        + " restarted, was promoted, lost its data or was given this slot, and grants nothing for another "
                         + text(micros(reborn.micros())) + " (restartDelay of "
                         + text(locks.options().restartDelay())
                         + "): leases that it may have forgotten end before that. Nothing is held; wait longer.",

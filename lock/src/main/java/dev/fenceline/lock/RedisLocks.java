@@ -33,9 +33,10 @@ import java.util.Collection;
  *
  * <p><b>Sentinel</b> ({@code redis-sentinel://}): for each connection all Sentinels of the URI are asked at once, and the address
  * that most of them name is taken. A replica is not accepted; a master that turns out to be demoted is left, and the Sentinels are
- * asked again, for as long as it takes. Not guaranteed: that the old master grants nothing more. One that is cut off, but still
- * reached by some clients, grants beside the new one, with tokens that the fence tells apart only by holder; Redis's
- * {@code min-replicas-to-write} bounds that time.
+ * asked again, for as long as it takes. While connected they are asked once a second, and a master is left that more than half of
+ * them have replaced. Not guaranteed: that the old master grants nothing more. It grants beside the new one, with tokens that the
+ * fence tells apart only by holder: after an ordered failover for about a second and the time of one question, and behind a
+ * partition for as long as some clients reach it; Redis's {@code min-replicas-to-write} bounds that time.
  *
  * <p><b>Cluster</b> ({@link #connectCluster}): the keys of a lock share a slot. Redirections are followed within one command
  * timeout. While a slot is being moved, and while its master is replaced, its locks are neither granted nor released; leases
@@ -43,7 +44,11 @@ import java.util.Collection;
  * may grant for up to {@code cluster-node-timeout} more. K is the greatest skew between any two masters, as slots move.
  *
  * <p><b>Replicas</b> ({@link LockOptions#replicas()}): replication is asynchronous, so a failover can lose the newest grants, and
- * the lock is granted again while the old lease runs. With this option a grant counts once so many replicas have it.
+ * the lock is granted again while the old lease runs. With this option a grant counts once so many replicas have it. As many must
+ * be connected when the locks are; while they are missing later, nothing is granted, and what is held is renewed.
+ *
+ * <p><b>Restart delay</b> ({@link LockOptions#restartDelay()}): in a Cluster each slot that moved waits for all of it, and after a
+ * failover each counter does when it is first used.
  *
  * <p><b>The server</b> is a master of Redis 6.2 or later, with {@code maxmemory-policy noeviction}; a server that is not is
  * refused with a message that names the setting. A user with restricted rights needs

@@ -63,7 +63,8 @@ class RestartDelayTest {
             assertThatThrownBy(() -> lock.acquireWithin(Duration.ofMillis(100)))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("Lock 'account:42' not acquired")
-                    .hasMessageContaining("restarted, was promoted or lost its data, and grants nothing for another ")
+                    .hasMessageContaining(
+                            "restarted, was promoted, lost its data or was given this slot, and grants nothing for another ")
                     .hasMessageContaining("(restartDelay of 3 s)");
             FencedLease second = lock.acquireWithin(LEASE.multipliedBy(3));
             assertThat(first.isHeld()).isFalse();
