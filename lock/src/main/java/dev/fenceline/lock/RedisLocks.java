@@ -58,7 +58,8 @@ import java.util.Collection;
  * connection over several servers, tokens can repeat: connect to the master directly, or set
  * {@link LockOptions.IncarnationCheck#EVERY_GRANT}.
  *
- * <p><b>Connections:</b> one for commands and one to listen, for each {@code Locks}; in a Cluster one for commands to each master.
+ * <p><b>Connections:</b> one for commands and one to listen, for each {@code Locks}; in a Cluster one for commands to each master;
+ * with Sentinel one more to each Sentinel.
  */
 public final class RedisLocks {
 
