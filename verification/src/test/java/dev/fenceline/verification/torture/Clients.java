@@ -20,9 +20,21 @@ final class Clients {
 
     private static final Duration SLACK = Duration.ofMillis(150);
 
+    /** All who may wait for one lock. */
+    private static final int WAITERS = PROCESSES * THREADS;
+
+    /** A hold of at most 8 ms and the way to the next holder take ten times as long on a busy machine. */
+    private static final Duration TURN = Duration.ofMillis(100);
+
     private Clients() {}
 
     static JournalCheck.Bounds bounds() {
-        return new JournalCheck.Bounds(WAIT.plus(COMMAND_TIMEOUT), COMMAND_TIMEOUT, SLACK, RECOVERY);
+        return new JournalCheck.Bounds(
+                WAIT.plus(COMMAND_TIMEOUT),
+                COMMAND_TIMEOUT,
+                SLACK,
+                RECOVERY,
+                LEASE,
+                new CalmCheck.Bounds(3 * WAITERS, TURN.multipliedBy(WAITERS), Duration.ofSeconds(1), 4 * PROCESSES));
     }
 }

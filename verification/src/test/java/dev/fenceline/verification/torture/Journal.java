@@ -45,6 +45,14 @@ record Journal(List<Grant> grants, List<Refusal> refusals, List<Stall> stalls) {
         }
     }
 
+    /** How long the given process did not run within that time. */
+    long stalled(String process, long begin, long end) {
+        return stalls.stream()
+                .filter(stall -> stall.process().equals(process))
+                .mapToLong(stall -> stall.within(begin, end))
+                .sum();
+    }
+
     static Journal read(List<Path> files) {
         Journal journal = new Journal(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         for (Path file : files) {

@@ -27,8 +27,11 @@ final class JournalCheck {
      * @param closing how long giving back may last: one command timeout
      * @param slack for the scheduler of a busy machine, beyond the stalls of the whole process that were seen
      * @param recovery how soon after a fault locks are granted again
+     * @param lease how long after a fault one that lost its lock may still believe that it holds it
+     * @param calm what is promised besides where no fault is near
      */
-    record Bounds(Duration waiting, Duration closing, Duration slack, Duration recovery) {}
+    record Bounds(
+            Duration waiting, Duration closing, Duration slack, Duration recovery, Duration lease, CalmCheck.Bounds calm) {}
 
     private final Journal journal;
     private final List<Outage> outages;
@@ -45,8 +48,10 @@ final class JournalCheck {
         JournalCheck check = new JournalCheck(journal, outages, bounds);
         Map<String, List<Grant>> byLock = journal.grants().stream().collect(Collectors.groupingBy(Grant::lock));
         byLock.forEach(check::tokens);
+        byLock.forEach(check::overlaps);
         check.waits();
         outages.forEach(outage -> check.recovery(outage, byLock.keySet()));
+        check.violations.addAll(CalmCheck.violations(journal, outages, bounds));
         return check.violations;
     }
 
@@ -84,6 +89,35 @@ final class JournalCheck {
         return outages.stream().noneMatch(outage -> outage.splits(grant.began()));
     }
 
+    /**
+     * Nobody is granted what another has in hand and has not begun to give back. This needs no tolerance: a server cannot grant
+     * before it was asked to release. A holder that did not run for so long that it could not renew has no lease to defend.
+     */
+    private void overlaps(String lock, List<Grant> grants) {
+        List<Grant> byGranted = new ArrayList<>(grants);
+        byGranted.sort(Comparator.comparingLong(Grant::granted));
+        Grant longest = null;
+        for (Grant grant : byGranted) {
+            if (longest != null && grant.granted() < longest.released()) {
+                overlap(lock, longest, grant);
+            }
+            if (longest == null || longest.released() < grant.released()) {
+                longest = grant;
+            }
+        }
+    }
+
+    private void overlap(String lock, Grant first, Grant second) {
+        long end = Math.min(first.released(), second.released());
+        boolean excused =
+                outages.stream().anyMatch(outage -> outage.unsettles(second.granted(), end, bounds.lease()));
+        long stalled = journal.stalled(first.process(), first.began(), second.granted());
+        if (!excused && stalled < bounds.lease().dividedBy(2).toNanos()) {
+            violations.add("held twice on '" + lock + "': " + second + " was in hand "
+                    + millis(first.released() - second.granted()) + " before " + first + " began to give back");
+        }
+    }
+
     private void waits() {
         for (Grant grant : journal.grants()) {
             within("a wait that was granted", grant.process(), grant.began(), grant.granted(), bounds.waiting());
@@ -107,10 +141,7 @@ final class JournalCheck {
         if (to - from <= bound.toNanos() + bounds.slack().toNanos()) {
             return;
         }
-        long stalled = journal.stalls().stream()
-                .filter(stall -> stall.process().equals(process))
-                .mapToLong(stall -> stall.within(from, to))
-                .sum();
+        long stalled = journal.stalled(process, from, to);
         if (to - from - stalled > bound.toNanos() + bounds.slack().toNanos()) {
             violations.add(what + " took " + process + " " + millis(to - from) + ", of which it did not run for "
                     + millis(stalled) + "; the bound is " + millis(bound.toNanos()));
@@ -154,7 +185,7 @@ final class JournalCheck {
         }
     }
 
-    private static String millis(long nanos) {
+    static String millis(long nanos) {
         return TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
     }
 }

@@ -22,7 +22,16 @@ import org.junit.jupiter.api.io.TempDir;
 class JournalCheckTest {
 
     private static final JournalCheck.Bounds BOUNDS = new JournalCheck.Bounds(
-            Duration.ofMillis(300), Duration.ofMillis(50), Duration.ofMillis(10), Duration.ofMillis(500));
+            Duration.ofMillis(300),
+            Duration.ofMillis(50),
+            Duration.ofMillis(10),
+            Duration.ofMillis(500),
+            Duration.ofMillis(200),
+            new CalmCheck.Bounds(100, Duration.ofMillis(1_000), Duration.ofMillis(10_000), 100));
+
+    /** Excuses refusals of the first second. */
+    private static final List<Outage> FAULT =
+            List.of(new Outage("fault", 0, ms(1_000), ms(1_000), Outage.Masters.ONE, Set.of()));
 
     @Test
     void aCleanJournalIsClean() {
@@ -70,13 +79,13 @@ class JournalCheckTest {
     @Test
     void aWaitBeyondItsBoundIsCaughtUnlessTheProcessDidNotRun() {
         Refusal late = new Refusal("a", "x", ms(0), ms(400), "LockNotAcquiredException");
-        assertThat(check(List.of(), List.of(late), List.of(), List.of()))
+        assertThat(check(List.of(), List.of(late), List.of(), FAULT))
                 .containsExactly(
                         "a wait that ended with LockNotAcquiredException took a 400 ms, of which it did not run for 0 ms;"
                                 + " the bound is 300 ms");
-        assertThat(check(List.of(), List.of(late), List.of(new Stall("a", ms(-50), ms(95))), List.of()))
+        assertThat(check(List.of(), List.of(late), List.of(new Stall("a", ms(-50), ms(95))), FAULT))
                 .isEmpty();
-        assertThat(check(List.of(), List.of(late), List.of(new Stall("b", ms(0), ms(300))), List.of()))
+        assertThat(check(List.of(), List.of(late), List.of(new Stall("b", ms(0), ms(300))), FAULT))
                 .as("the stall of another process excuses nothing")
                 .hasSize(1);
         assertThat(check(List.of(grant("a", 1, 0, 400)))).hasSize(1);
@@ -91,7 +100,7 @@ class JournalCheckTest {
     @Test
     void anExceptionThatNobodyExpectsIsCaught() {
         Refusal odd = new Refusal("a", "x", ms(0), ms(1), "NullPointerException");
-        assertThat(check(List.of(), List.of(odd), List.of(), List.of()))
+        assertThat(check(List.of(), List.of(odd), List.of(), FAULT))
                 .containsExactly("a wait of a for 'x' ended with NullPointerException");
     }
 
@@ -111,6 +120,63 @@ class JournalCheckTest {
         List<Grant> grants = List.of(grant("a", 1, 0, 10), grant("a", 2, 2_000, 2_001), grant("b", 3, 2_001, 2_002));
         assertThat(check(grants, List.of(), List.of(), List.of(outage)))
                 .containsExactly("'x' was granted to none of [b] within 500 ms after the begin of partition");
+    }
+
+    @Test
+    void aLockThatTwoHaveInHandIsCaught() {
+        assertThat(check(List.of(held("a", 1, 10, 20), held("b", 2, 19, 30))))
+                .singleElement()
+                .asString()
+                .startsWith("held twice on 'x': token 2 ")
+                .contains("was in hand 1 ms before token 1 ");
+        assertThat(check(List.of(held("a", 1, 10, 100), held("b", 2, 20, 30), held("c", 3, 40, 50))))
+                .as("a short hold in a long one hides no third")
+                .hasSize(2);
+        assertThat(check(List.of(held("a", 1, 10, 20), held("b", 2, 20, 30))))
+                .as("granted when the release has begun")
+                .isEmpty();
+    }
+
+    @Test
+    void aLockThatTwoHaveInHandIsExcusedUntilALeaseAfterAFaultAndNoLonger() {
+        Outage outage = new Outage("loss", ms(15), ms(16), ms(20), Outage.Masters.ONE, Set.of());
+        List<Grant> during = List.of(held("a", 1, 10, 200), held("b", 2, 18, 210));
+        assertThat(check(during, List.of(), List.of(), List.of(outage)))
+                .noneMatch(violation -> violation.startsWith("held twice"));
+        List<Grant> longer = List.of(held("a", 1, 10, 230), held("b", 2, 18, 240));
+        assertThat(check(longer, List.of(), List.of(), List.of(outage)))
+                .anyMatch(violation -> violation.startsWith("held twice on 'x': token 2 "));
+        List<Grant> before = List.of(held("a", 1, 10, 200), held("b", 2, 14, 205));
+        assertThat(check(before, List.of(), List.of(), List.of(outage)))
+                .anyMatch(violation -> violation.startsWith("held twice on 'x': token 2 "));
+    }
+
+    @Test
+    void aHolderThatDidNotRunForALeaseHasNoneToDefend() {
+        List<Grant> grants = List.of(held("a", 1, 10, 400), held("b", 2, 300, 310));
+        assertThat(check(grants, List.of(), List.of(new Stall("a", ms(20), ms(320))), List.of()))
+                .isEmpty();
+        assertThat(check(grants, List.of(), List.of(new Stall("b", ms(20), ms(320))), List.of()))
+                .as("the other's stall is no excuse")
+                .hasSize(1);
+        assertThat(check(grants, List.of(), List.of(new Stall("a", ms(310), ms(400))), List.of()))
+                .as("nor is one that came later")
+                .hasSize(1);
+    }
+
+    @Test
+    void theExemptionForTwoMastersEndsWhenClientsHaveAskedAgain() {
+        long asked = Outage.ASKED_AGAIN.toMillis();
+        Outage split = new Outage("failover", ms(100), ms(200), ms(9_000), Outage.Masters.TWO, Set.of());
+        List<Grant> early = List.of(grant("a", 9, 210, 220), grant("b", 8, 190 + asked, 195 + asked));
+        assertThat(check(early, List.of(), List.of(), List.of(split)))
+                .noneMatch(violation -> violation.startsWith("out of order"));
+        List<Grant> late = List.of(grant("a", 9, 210, 220), grant("b", 8, 210 + asked, 215 + asked));
+        assertThat(check(late, List.of(), List.of(), List.of(split)))
+                .anyMatch(violation -> violation.startsWith("out of order on 'x': token 9 "));
+        List<Grant> held = List.of(held("a", 1, 410 + asked, 420 + asked), held("b", 2, 411 + asked, 412 + asked));
+        assertThat(check(held, List.of(), List.of(), List.of(split)))
+                .anyMatch(violation -> violation.startsWith("held twice on 'x': token 2 "));
     }
 
     @Test
@@ -161,6 +227,18 @@ class JournalCheckTest {
     private static Grant grant(String process, long value, long began, long granted) {
         return new Grant(
                 process, "x", value, UUID.randomUUID().toString(), ms(began), ms(granted), ms(granted), ms(granted));
+    }
+
+    private static Grant held(String process, long value, long granted, long released) {
+        return new Grant(
+                process,
+                "x",
+                value,
+                UUID.randomUUID().toString(),
+                ms(granted - 1),
+                ms(granted),
+                ms(released),
+                ms(released));
     }
 
     private static long ms(long millis) {

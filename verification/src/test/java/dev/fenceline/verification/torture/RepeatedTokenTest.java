@@ -45,6 +45,7 @@ class RepeatedTokenTest {
         return JournalCheck.violations(
                 new Journal(grants, List.of(), List.of()),
                 List.of(),
-                new JournalCheck.Bounds(minute, minute, minute, minute));
+                new JournalCheck.Bounds(
+                        minute, minute, minute, minute, minute, new CalmCheck.Bounds(100, minute, minute, 100)));
     }
 }
