@@ -29,6 +29,19 @@ record Access(Kind kind, List<String> uris, Map<Integer, Integer> detours) {
         CLUSTER
     }
 
+    /** The same under a name by which servers list the connections. */
+    Access named(String client) {
+        return new Access(
+                kind,
+                uris.stream().map(uri -> withName(uri, client)).toList(),
+                detours);
+    }
+
+    private static String withName(String uri, String client) {
+        int fragment = uri.indexOf('#') < 0 ? uri.length() : uri.indexOf('#');
+        return uri.substring(0, fragment) + "?clientName=" + client + uri.substring(fragment);
+    }
+
     Access through(Map<Integer, Integer> others) {
         return new Access(kind, uris, others);
     }
@@ -54,6 +67,9 @@ record Access(Kind kind, List<String> uris, Map<Integer, Integer> detours) {
     /** Threads and addresses for {@link #connect}; shut down after the locks. */
     ClientResources resources() {
         return ClientResources.builder()
+                // As many as the locks' own: all are there soon, and a further one is a leak.
+                .ioThreadPoolSize(2)
+                .computationThreadPoolSize(2)
                 .socketAddressResolver(MappingSocketAddressResolver.create(DnsResolver.unresolved(), this::detour))
                 .build();
     }

@@ -134,8 +134,12 @@ final class CalmCheck {
         return low;
     }
 
+    static List<Stretch> stretches(Journal journal, List<Outage> outages, JournalCheck.Bounds bounds) {
+        return new CalmCheck(journal, outages, bounds).stretches();
+    }
+
     /** From when all processes have begun to when the last one asks no more, without the faults. */
-    List<Stretch> stretches() {
+    private List<Stretch> stretches() {
         Map<String, Long> begins = journal.grants().stream()
                 .collect(Collectors.toMap(Grant::process, Grant::began, Math::min));
         long from = begins.values().stream().mapToLong(Long::longValue).max().orElse(0);

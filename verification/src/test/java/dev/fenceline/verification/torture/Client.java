@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A process of a run: its threads acquire, hold for some milliseconds and give back until the line {@code stop} comes, and write
- * down what they got. Arguments: its {@link Access}, the key prefix, the journal.
+ * down what they got. The line {@code threads} asks which threads there are. Arguments: its {@link Access}, the key prefix, the journal.
  */
 public final class Client {
 
@@ -98,6 +98,9 @@ public final class Client {
         for (String line = lines.readLine(); !"stop".equals(line); line = lines.readLine()) {
             if (line == null) {
                 throw new IllegalStateException("The run ended without saying stop.");
+            }
+            if (line.equals("threads")) {
+                System.out.println("threads now: " + Footprint.threads().encode());
             }
         }
         stop.countDown();

@@ -41,25 +41,29 @@ final class ClusterNodes implements Deployment {
 
     @Override
     public List<Fault> faults(Pace pace) {
+        Victim killed = new Victim(this::busyMaster);
+        Victim paused = new Victim(this::busyMaster);
         return List.of(
                 new Fault(
                         "a kill of a master",
                         () -> {
-                            RedisProcess old = busyMaster();
-                            old.kill();
+                            killed.kill();
                             cluster.awaitOk();
-                            old.restart();
                         },
-                        cluster::awaitOk),
+                        () -> {
+                            killed.restart();
+                            cluster.awaitOk();
+                        }),
                 new Fault(
                         "a pause of a master of 5 s",
                         () -> {
-                            RedisProcess old = busyMaster();
-                            old.pause();
-                            pace.hold(Duration.ofSeconds(5));
-                            old.resume();
+                            paused.pause();
+                            cluster.awaitOk();
                         },
-                        cluster::awaitOk),
+                        () -> {
+                            paused.resume(pace);
+                            cluster.awaitOk();
+                        }),
                 new Fault("an ordered failover", () -> cluster.failover(busyMaster())),
                 new Fault("a slot that is moved", () -> moveASlot(pace)));
     }

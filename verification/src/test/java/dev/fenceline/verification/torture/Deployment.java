@@ -17,7 +17,12 @@ interface Deployment {
     /** Those that hold data, masters and replicas. */
     List<RedisProcess> servers();
 
-    /** Those of them that take writes now. */
+    /** What tells where the master is, if anything does. */
+    default List<? extends RedisServer> sentinels() {
+        return List.of();
+    }
+
+    /** Those of the servers that take writes now. */
     List<RedisProcess> masters();
 
     /** In the order in which they happen. */
@@ -31,7 +36,7 @@ interface Deployment {
     /**
      * Something that goes wrong.
      *
-     * @param strike returns when the service can be used again
+     * @param strike returns when the service could be used again: some server would grant, and clients can learn which
      * @param settle brings everything back into the order that the next fault needs
      * @param masters how many servers take writes for one lock until then
      * @param spared the processes that go on meanwhile; none where servers are struck

@@ -47,7 +47,7 @@ final class SingleServer implements Deployment {
                 }),
                 new Fault("a pause of 5 s", () -> {
                     redis.pause();
-                    pace.hold(Duration.ofSeconds(5));
+                    pace.hold(Victim.PAUSE);
                     redis.resume();
                 }),
                 new Fault("a loss of all data", () -> redis.command("FLUSHALL")));

@@ -8,6 +8,7 @@ import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.RedisServer;
 import dev.fenceline.verification.torture.Deployment.Fault;
+import dev.fenceline.verification.torture.Journal.Grant;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,10 +36,19 @@ final class TortureRun implements AutoCloseable {
     /** After this time nothing that was on its way before a partition is still being written down. */
     private static final Duration CUT_OFF = Duration.ofSeconds(1);
 
+    private static final int MOMENTS = 10;
+
+    /** A connection of which nobody says goodbye is missed within two heartbeats of 5 s. */
+    private static final Duration LEFT_BEHIND = Duration.ofSeconds(15);
+
+    /** Of all processes but the busiest, for each second; a slow machine has ten times as many. */
+    private static final int LEAST_GRANTS_A_SECOND = 5;
+
     private final Deployment deployment;
     private final Path directory;
     private final Map<Integer, FaultProxy> proxies = new HashMap<>();
     private final List<ChildJvm> clients = new ArrayList<>();
+    private final List<Footprint> footprints = new ArrayList<>();
     private final List<Outage> outages = new ArrayList<>();
     private final CountDownLatch never = new CountDownLatch(1);
 
@@ -60,14 +70,19 @@ final class TortureRun implements AutoCloseable {
                         Outage.Masters.ONE,
                         behindNoProxy()));
         long began = System.nanoTime();
+        Duration least = length.dividedBy(10);
         for (int i = 0; i < faults.size(); i++) {
             // What is left of the time, less what faults take, in equal parts before, between and behind them.
             Duration left =
                     length.minusNanos(System.nanoTime() - began).minus(PARTITION.multipliedBy(faults.size() - i));
-            holdAtLeast(Duration.ofSeconds(1), left.dividedBy(faults.size() - i + 1));
+            holdAtLeast(least, left.dividedBy(faults.size() - i + 1));
+            if (i == 0) {
+                footprints.addAll(takeFootprints());
+            }
             strike(faults.get(i));
         }
-        holdAtLeast(Clients.bounds().recovery(), length.minusNanos(System.nanoTime() - began));
+        holdAtLeast(Clients.bounds().recovery().plusSeconds(2), length.minusNanos(System.nanoTime() - began));
+        verifyNothingWasLeftBehind();
         stopClients();
     }
 
@@ -81,13 +96,60 @@ final class TortureRun implements AutoCloseable {
         Access straight = deployment.access();
         long before = System.nanoTime();
         for (int i = 0; i < Clients.PROCESSES; i++) {
-            Access access = i == 0 ? straight.through(detours) : straight;
+            Access access = (i == 0 ? straight.through(detours) : straight).named(connectionName(i));
             clients.add(ChildJvm.start(
                     Client.class, access.encode(), PREFIX, journal(i).toString()));
         }
         for (ChildJvm client : clients) {
             long there = Long.parseLong(client.awaitLine("clock ", LIMIT).substring(6));
             assertThat(there).as("the processes of this machine read one clock").isBetween(before, System.nanoTime());
+        }
+    }
+
+    private static String connectionName(int client) {
+        return PREFIX + "-" + name(client);
+    }
+
+    /** What each process takes up; the least of some moments, without what comes and goes. */
+    private List<Footprint> takeFootprints() {
+        List<Footprint> least = new ArrayList<>();
+        for (int i = 0; i < Clients.PROCESSES; i++) {
+            Footprint footprint = footprint(i);
+            for (int moment = 1; moment < MOMENTS; moment++) {
+                hold(Duration.ofMillis(50));
+                footprint = footprint.atLeast(footprint(i));
+            }
+            // Or the processes were not told apart, and the comparison afterwards would see nothing.
+            assertThat(footprint.count("connections at servers"))
+                    .as("connections of process %d in %s", i, footprint)
+                    .isPositive();
+            assertThat(footprint.count("subscriptions at servers"))
+                    .as("subscriptions of process %d in %s", i, footprint)
+                    .isEqualTo(1);
+            least.add(footprint);
+        }
+        System.out.println(deployment.access().kind() + ": " + least);
+        return least;
+    }
+
+    private Footprint footprint(int client) {
+        clients.get(client).send("threads");
+        String threads = clients.get(client).awaitLine("threads now: ", LIMIT).substring(13);
+        return Footprint.connections(connectionName(client), deployment.servers(), deployment.sentinels())
+                .and(Footprint.parse(threads));
+    }
+
+    /** While the processes still use their locks: closing these would end all connections and threads, also forgotten ones. */
+    private void verifyNothingWasLeftBehind() {
+        for (int i = 0; i < Clients.PROCESSES; i++) {
+            int client = i;
+            await("process " + i + " takes up no more than before all faults")
+                    .atMost(LEFT_BEHIND)
+                    .untilAsserted(() -> {
+                        Footprint now = footprint(client);
+                        assertThat(now.beyond(footprints.get(client))).isEmpty();
+                        assertThat(now.count("subscriptions at servers")).isEqualTo(1);
+                    });
         }
     }
 
@@ -161,16 +223,33 @@ final class TortureRun implements AutoCloseable {
                         .noneMatch(grant -> !outage.spared().contains(grant.process())
                                 && grant.granted() > outage.from() + CUT_OFF.toNanos()
                                 && grant.granted() < outage.to()));
-        assertThat(journal.grants().size()).as("grants of the whole run").isGreaterThan(1_000);
+        verifyEnough(journal);
         assertThat(journal.refusals())
                 .as("a run in which nobody ever waited in vain had no faults")
                 .isNotEmpty();
     }
 
+    /** One process alone, however fast, is not enough; nor is the time before the first fault. */
+    private void verifyEnough(Journal journal) {
+        Map<String, Long> byProcess =
+                journal.grants().stream().collect(Collectors.groupingBy(Grant::process, Collectors.counting()));
+        assertThat(byProcess.keySet())
+                .isEqualTo(IntStream.range(0, Clients.PROCESSES).mapToObj(TortureRun::name).collect(Collectors.toSet()));
+        List<CalmCheck.Stretch> stretches = CalmCheck.stretches(journal, outages, Clients.bounds());
+        assertThat(stretches).as("calm stretches, before and after all faults").hasSizeGreaterThanOrEqualTo(2);
+        long calm = stretches.stream().mapToLong(stretch -> stretch.to() - stretch.from()).sum();
+        long all = journal.grants().size();
+        long busiest = byProcess.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        assertThat(all - busiest)
+                .as("grants of all processes but the busiest, of " + byProcess)
+                .isGreaterThan(LEAST_GRANTS_A_SECOND * TimeUnit.NANOSECONDS.toSeconds(calm));
+    }
+
     private String describe() {
         return outages.stream()
                 .map(outage ->
-                        outage.name() + " (" + TimeUnit.NANOSECONDS.toMillis(outage.to() - outage.from()) + " ms)")
+                        outage.name() + " (" + TimeUnit.NANOSECONDS.toMillis(outage.to() - outage.from()) + " of "
+                        + TimeUnit.NANOSECONDS.toMillis(outage.settled() - outage.from()) + " ms)")
                 .collect(Collectors.joining(", "));
     }
 

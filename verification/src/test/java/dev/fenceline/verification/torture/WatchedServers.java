@@ -5,7 +5,6 @@ import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.RedisSentinel;
 import dev.fenceline.testkit.RedisServer;
 import dev.fenceline.testkit.SentinelSpec;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,37 +37,39 @@ final class WatchedServers implements Deployment {
     }
 
     @Override
+    public List<? extends RedisServer> sentinels() {
+        return deployment.sentinels();
+    }
+
+    @Override
     public List<RedisProcess> masters() {
         return List.of(deployment.master());
     }
 
     @Override
     public List<Fault> faults(Pace pace) {
+        Victim killed = new Victim(deployment::master);
+        Victim paused = new Victim(deployment::master);
         return List.of(
                 new Fault(
                         "a kill of the master",
+                        () -> deployment.awaitMasterOtherThan(killed.kill()),
                         () -> {
-                            RedisProcess old = deployment.master();
-                            old.kill();
-                            deployment.awaitMasterOtherThan(old);
-                            old.restart();
-                        },
-                        deployment::awaitReplicas),
+                            killed.restart();
+                            deployment.awaitReplicas();
+                        }),
                 new Fault(
                         "a pause of the master of 5 s",
+                        () -> deployment.awaitMasterOtherThan(paused.pause()),
                         () -> {
-                            RedisProcess old = deployment.master();
-                            old.pause();
-                            deployment.awaitMasterOtherThan(old);
-                            pace.hold(Duration.ofSeconds(3)); // the failover takes about 2 s of the five
-                            old.resume();
-                        },
-                        deployment::awaitReplicas),
+                            paused.resume(pace);
+                            deployment.awaitReplicas();
+                        }),
                 new Fault(
                         "an ordered failover",
                         deployment::failover,
                         deployment::awaitReplicas,
-                        // Sentinel lets the old master go on for 8 s and more.
+                        // Sentinel lets the old master go on for 8 s and more; clients leave it when they ask again.
                         Outage.Masters.TWO,
                         Set.of()));
     }
