@@ -31,10 +31,7 @@ record Access(Kind kind, List<String> uris, Map<Integer, Integer> detours) {
 
     /** The same under a name by which servers list the connections. */
     Access named(String client) {
-        return new Access(
-                kind,
-                uris.stream().map(uri -> withName(uri, client)).toList(),
-                detours);
+        return new Access(kind, uris.stream().map(uri -> withName(uri, client)).toList(), detours);
     }
 
     private static String withName(String uri, String client) {

@@ -54,7 +54,9 @@ final class CalmCheck {
     static List<String> violations(Journal journal, List<Outage> outages, JournalCheck.Bounds bounds) {
         CalmCheck check = new CalmCheck(journal, outages, bounds);
         check.refusals();
-        check.journal.grants().stream().collect(Collectors.groupingBy(Grant::lock)).forEach(check::waits);
+        check.journal.grants().stream()
+                .collect(Collectors.groupingBy(Grant::lock))
+                .forEach(check::waits);
         check.stretches().forEach(check::progress);
         return check.violations;
     }
@@ -87,7 +89,8 @@ final class CalmCheck {
     private void refusals() {
         for (Refusal refusal : journal.refusals()) {
             long stalled = stalled(refusal.began(), refusal.ended());
-            if (calm(refusal.began(), refusal.ended()) && stalled < bounds.closing().dividedBy(2).toNanos()) {
+            if (calm(refusal.began(), refusal.ended())
+                    && stalled < bounds.closing().dividedBy(2).toNanos()) {
                 violations.add("a wait of " + refusal.process() + " for '" + refusal.lock() + "' ended with "
                         + refusal.reason() + " after " + JournalCheck.millis(refusal.ended() - refusal.began())
                         + ", though no fault was near and all processes ran but for " + JournalCheck.millis(stalled));
@@ -140,8 +143,8 @@ final class CalmCheck {
 
     /** From when all processes have begun to when the last one asks no more, without the faults. */
     private List<Stretch> stretches() {
-        Map<String, Long> begins = journal.grants().stream()
-                .collect(Collectors.toMap(Grant::process, Grant::began, Math::min));
+        Map<String, Long> begins =
+                journal.grants().stream().collect(Collectors.toMap(Grant::process, Grant::began, Math::min));
         long from = begins.values().stream().mapToLong(Long::longValue).max().orElse(0);
         long end = journal.grants().stream().mapToLong(Grant::began).max().orElse(0);
         List<Stretch> stretches = new ArrayList<>();
@@ -162,7 +165,9 @@ final class CalmCheck {
         String where = " of the " + grants.size() + " grants in a calm stretch of "
                 + JournalCheck.millis(stretch.to() - stretch.from());
         for (String process : all(Grant::process)) {
-            long own = grants.stream().filter(grant -> grant.process().equals(process)).count();
+            long own = grants.stream()
+                    .filter(grant -> grant.process().equals(process))
+                    .count();
             if (own == 0 || own * bounds.calm().shares() < grants.size()) {
                 violations.add(process + " got " + own + where + "; a fair share is one of "
                         + bounds.calm().shares() + " at least");

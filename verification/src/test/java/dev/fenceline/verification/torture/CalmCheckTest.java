@@ -85,7 +85,11 @@ class CalmCheckTest {
                 .singleElement()
                 .asString()
                 .startsWith("overtaken on 'x': others got it 6 times while token 110 ");
-        assertThat(check(grants, List.of(), List.of(), List.of(new Outage("kill", 0, ms(50), ms(50), Outage.Masters.ONE, Set.of()))))
+        assertThat(check(
+                        grants,
+                        List.of(),
+                        List.of(),
+                        List.of(new Outage("kill", 0, ms(50), ms(50), Outage.Masters.ONE, Set.of()))))
                 .as("near a fault waiters are known to no queue")
                 .noneMatch(violation -> violation.startsWith("overtaken"));
     }
@@ -121,14 +125,7 @@ class CalmCheckTest {
 
     private static Grant grant(String process, String lock, long began, long granted) {
         return new Grant(
-                process,
-                lock,
-                granted,
-                UUID.randomUUID().toString(),
-                ms(began),
-                ms(granted),
-                ms(granted),
-                ms(granted));
+                process, lock, granted, UUID.randomUUID().toString(), ms(began), ms(granted), ms(granted), ms(granted));
     }
 
     private static long ms(long millis) {

@@ -16,7 +16,8 @@ import java.util.stream.Collectors;
 record Footprint(Map<String, Integer> counts) {
 
     /** Threads of ours, of Lettuce and of Netty. */
-    private static final Pattern THREADS = Pattern.compile("(?i)(fenceline|lettuce|netty|redis|epoll|nio|multithread).*");
+    private static final Pattern THREADS =
+            Pattern.compile("(?i)(fenceline|lettuce|netty|redis|epoll|nio|multithread).*");
 
     /** Counts the connections that bear the name, at servers and at Sentinels apart, with and without subscriptions. */
     static Footprint connections(
@@ -30,7 +31,10 @@ record Footprint(Map<String, Integer> counts) {
     private static void count(
             Map<String, Integer> counts, String where, String client, Collection<? extends RedisServer> servers) {
         for (RedisServer server : servers) {
-            server.command("CLIENT", "LIST").lines().map(Footprint::fields).filter(field -> client.equals(field.get("name")))
+            server.command("CLIENT", "LIST")
+                    .lines()
+                    .map(Footprint::fields)
+                    .filter(field -> client.equals(field.get("name")))
                     .forEach(field -> counts.merge(
                             (field.getOrDefault("flags", "").contains("P") ? "subscriptions " : "connections ") + where,
                             1,
@@ -57,7 +61,9 @@ record Footprint(Map<String, Integer> counts) {
         return new Footprint(new TreeMap<>(names.stream()
                 .filter(name -> THREADS.matcher(name).matches())
                 .collect(Collectors.toMap(
-                        name -> "threads " + name.replaceAll("[0-9]+", "#").replace(' ', '_'), name -> 1, Integer::sum))));
+                        name -> "threads " + name.replaceAll("[0-9]+", "#").replace(' ', '_'),
+                        name -> 1,
+                        Integer::sum))));
     }
 
     /** As one line, for another process to parse. */

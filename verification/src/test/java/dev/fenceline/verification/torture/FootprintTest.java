@@ -32,7 +32,8 @@ class FootprintTest {
                     LockOptions.builder().listener(FencelineListener.none()).build();
             try (Locks locks = access.connect(options)) {
                 Footprint before = at(redis);
-                assertThat(before.counts()).isEqualTo(Map.of("connections at servers", 1, "subscriptions at servers", 1));
+                assertThat(before.counts())
+                        .isEqualTo(Map.of("connections at servers", 1, "subscriptions at servers", 1));
                 redis.command("CLIENT", "KILL", "TYPE", "normal");
                 redis.command("CLIENT", "KILL", "TYPE", "pubsub");
                 await("one of each is there again")
@@ -53,7 +54,8 @@ class FootprintTest {
             StatefulRedisPubSubConnection<String, String> ear = forgotten.connectPubSub();
             ear.sync().subscribe("any");
             assertThat(at(redis).beyond(before))
-                    .isEqualTo(Map.of("connections at servers", "1 became 2", "subscriptions at servers", "1 became 2"));
+                    .isEqualTo(
+                            Map.of("connections at servers", "1 became 2", "subscriptions at servers", "1 became 2"));
         }
     }
 

@@ -31,7 +31,12 @@ final class JournalCheck {
      * @param calm what is promised besides where no fault is near
      */
     record Bounds(
-            Duration waiting, Duration closing, Duration slack, Duration recovery, Duration lease, CalmCheck.Bounds calm) {}
+            Duration waiting,
+            Duration closing,
+            Duration slack,
+            Duration recovery,
+            Duration lease,
+            CalmCheck.Bounds calm) {}
 
     private final Journal journal;
     private final List<Outage> outages;
@@ -109,8 +114,7 @@ final class JournalCheck {
 
     private void overlap(String lock, Grant first, Grant second) {
         long end = Math.min(first.released(), second.released());
-        boolean excused =
-                outages.stream().anyMatch(outage -> outage.unsettles(second.granted(), end, bounds.lease()));
+        boolean excused = outages.stream().anyMatch(outage -> outage.unsettles(second.granted(), end, bounds.lease()));
         long stalled = journal.stalled(first.process(), first.began(), second.granted());
         if (!excused && stalled < bounds.lease().dividedBy(2).toNanos()) {
             violations.add("held twice on '" + lock + "': " + second + " was in hand "

@@ -234,12 +234,17 @@ final class TortureRun implements AutoCloseable {
         Map<String, Long> byProcess =
                 journal.grants().stream().collect(Collectors.groupingBy(Grant::process, Collectors.counting()));
         assertThat(byProcess.keySet())
-                .isEqualTo(IntStream.range(0, Clients.PROCESSES).mapToObj(TortureRun::name).collect(Collectors.toSet()));
+                .isEqualTo(IntStream.range(0, Clients.PROCESSES)
+                        .mapToObj(TortureRun::name)
+                        .collect(Collectors.toSet()));
         List<CalmCheck.Stretch> stretches = CalmCheck.stretches(journal, outages, Clients.bounds());
         assertThat(stretches).as("calm stretches, before and after all faults").hasSizeGreaterThanOrEqualTo(2);
-        long calm = stretches.stream().mapToLong(stretch -> stretch.to() - stretch.from()).sum();
+        long calm = stretches.stream()
+                .mapToLong(stretch -> stretch.to() - stretch.from())
+                .sum();
         long all = journal.grants().size();
-        long busiest = byProcess.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        long busiest =
+                byProcess.values().stream().mapToLong(Long::longValue).max().orElse(0);
         assertThat(all - busiest)
                 .as("grants of all processes but the busiest, of " + byProcess)
                 .isGreaterThan(LEAST_GRANTS_A_SECOND * TimeUnit.NANOSECONDS.toSeconds(calm));
@@ -247,9 +252,8 @@ final class TortureRun implements AutoCloseable {
 
     private String describe() {
         return outages.stream()
-                .map(outage ->
-                        outage.name() + " (" + TimeUnit.NANOSECONDS.toMillis(outage.to() - outage.from()) + " of "
-                        + TimeUnit.NANOSECONDS.toMillis(outage.settled() - outage.from()) + " ms)")
+                .map(outage -> outage.name() + " (" + TimeUnit.NANOSECONDS.toMillis(outage.to() - outage.from())
+                        + " of " + TimeUnit.NANOSECONDS.toMillis(outage.settled() - outage.from()) + " ms)")
                 .collect(Collectors.joining(", "));
     }
 

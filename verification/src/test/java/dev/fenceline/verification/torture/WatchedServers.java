@@ -51,20 +51,14 @@ final class WatchedServers implements Deployment {
         Victim killed = new Victim(deployment::master);
         Victim paused = new Victim(deployment::master);
         return List.of(
-                new Fault(
-                        "a kill of the master",
-                        () -> deployment.awaitMasterOtherThan(killed.kill()),
-                        () -> {
-                            killed.restart();
-                            deployment.awaitReplicas();
-                        }),
-                new Fault(
-                        "a pause of the master of 5 s",
-                        () -> deployment.awaitMasterOtherThan(paused.pause()),
-                        () -> {
-                            paused.resume(pace);
-                            deployment.awaitReplicas();
-                        }),
+                new Fault("a kill of the master", () -> deployment.awaitMasterOtherThan(killed.kill()), () -> {
+                    killed.restart();
+                    deployment.awaitReplicas();
+                }),
+                new Fault("a pause of the master of 5 s", () -> deployment.awaitMasterOtherThan(paused.pause()), () -> {
+                    paused.resume(pace);
+                    deployment.awaitReplicas();
+                }),
                 new Fault(
                         "an ordered failover",
                         deployment::failover,
