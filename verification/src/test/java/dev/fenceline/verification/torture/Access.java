@@ -22,6 +22,9 @@ import java.util.stream.Collectors;
  */
 record Access(Kind kind, List<String> uris, Map<Integer, Integer> detours) {
 
+    /** The size of each of Lettuce's pools, as with the resources that locks make for themselves. */
+    static final int POOL = 2;
+
     /** Which kind of deployment. */
     enum Kind {
         SINGLE,
@@ -64,9 +67,8 @@ record Access(Kind kind, List<String> uris, Map<Integer, Integer> detours) {
     /** Threads and addresses for {@link #connect}; shut down after the locks. */
     ClientResources resources() {
         return ClientResources.builder()
-                // As many as the locks' own: all are there soon, and a further one is a leak.
-                .ioThreadPoolSize(2)
-                .computationThreadPoolSize(2)
+                .ioThreadPoolSize(POOL)
+                .computationThreadPoolSize(POOL)
                 .socketAddressResolver(MappingSocketAddressResolver.create(DnsResolver.unresolved(), this::detour))
                 .build();
     }

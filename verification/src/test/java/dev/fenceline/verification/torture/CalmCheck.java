@@ -25,13 +25,13 @@ final class CalmCheck {
      * @param turns how often others may get a lock while one waits for it; counted, so that it holds on a machine of any speed
      * @param waiting how long a wait may last: waiters times a long hold, but less than a lease, which a lock that is left to
      *     run out takes
-     * @param stretch calm times that are shorter need not have grants of everybody
+     * @param stretch calm times in which all ran for less need not have grants of everybody
      * @param shares each process has at least one of so many grants of a stretch
      */
     record Bounds(int turns, Duration waiting, Duration stretch, int shares) {}
 
-    /** A time without faults. */
-    record Stretch(long from, long to) {
+    /** A time without faults, in which all processes ran for so long. */
+    record Stretch(long from, long to, long ran) {
 
         boolean has(Grant grant) {
             return from <= grant.granted() && grant.granted() <= to;
@@ -151,16 +151,23 @@ final class CalmCheck {
         List<Outage> inOrder = new ArrayList<>(outages);
         inOrder.sort(Comparator.comparingLong(Outage::from));
         for (Outage outage : inOrder) {
-            stretches.add(new Stretch(from, outage.from()));
+            stretches.add(stretch(from, outage.from()));
             from = outage.settled() + bounds.recovery().toNanos();
         }
-        stretches.add(new Stretch(from, end));
-        stretches.removeIf(stretch -> stretch.to() - stretch.from() - stalled(stretch.from(), stretch.to())
+        stretches.add(stretch(from, end));
+        stretches.removeIf(stretch -> stretch.to() - stretch.from()
                 < bounds.calm().stretch().toNanos());
         return stretches;
     }
 
+    private Stretch stretch(long from, long to) {
+        return new Stretch(from, to, Math.max(0, to - from - stalled(from, to)));
+    }
+
     private void progress(Stretch stretch) {
+        if (stretch.ran() < bounds.calm().stretch().toNanos()) {
+            return;
+        }
         List<Grant> grants = journal.grants().stream().filter(stretch::has).toList();
         String where = " of the " + grants.size() + " grants in a calm stretch of "
                 + JournalCheck.millis(stretch.to() - stretch.from());

@@ -1,8 +1,10 @@
 package dev.fenceline.verification.torture;
 
+import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.LockName;
+import dev.fenceline.LockNotAcquiredException;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import io.lettuce.core.resource.ClientResources;
@@ -30,6 +32,7 @@ public final class Client {
     private static final int LONGEST_HOLD_MILLIS = 8;
     private static final int LONGEST_PAUSE_MILLIS = 15;
     private static final int TICK_MILLIS = 10;
+    private static final int WARM_UPS = 5;
     private static final Duration THREADS_END = Duration.ofSeconds(10);
 
     private final Locks locks;
@@ -56,15 +59,31 @@ public final class Client {
         new CompletableFuture<Boolean>()
                 .completeOnTimeout(true, 1, TimeUnit.MILLISECONDS)
                 .join();
-        with(
-                access,
-                options,
-                locks -> locks.fenced(LockName.of("torture", "first")).acquire().close());
+        warmUp(access, options);
         Set<Thread> before = awaitThreadsOfNettyToEnd();
         try (Journal.Writer journal = new Journal.Writer(Path.of(args[2]))) {
             with(access, options, locks -> new Client(locks, journal).run());
         }
         System.out.println("threads left: " + awaitThreadsToEnd(before));
+    }
+
+    /** Loads all classes. A cold JVM on a busy machine may take longer than a connection may; that is no part of the run. */
+    private static void warmUp(Access access, LockOptions options) throws IOException, InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                with(
+                        access,
+                        options,
+                        locks -> locks.fenced(LockName.of("torture", "first"))
+                                .acquire()
+                                .close());
+                return;
+            } catch (BackendUnavailableException | LockNotAcquiredException e) {
+                if (attempt == WARM_UPS) {
+                    throw e;
+                }
+            }
+        }
     }
 
     private interface Use {

@@ -98,6 +98,19 @@ record Footprint(Map<String, Integer> counts) {
         return new Footprint(least);
     }
 
+    /**
+     * The same with the threads that the pools of one client may still start: a pool grows to its size when it is used, and a
+     * second pool of the kind goes beyond it.
+     */
+    Footprint withFullPools() {
+        Map<String, Integer> full = new TreeMap<>(counts);
+        full.merge("threads lettuce-eventExecutorLoop-#-#", Access.POOL, Math::max);
+        // Begins with the first event, such as a server that lost its data.
+        full.merge("threads fenceline-lock-events", 1, Math::max);
+        full.replaceAll((what, count) -> what.endsWith("Loop-#-#") ? Math.max(count, Access.POOL) : count);
+        return new Footprint(full);
+    }
+
     int count(String what) {
         return counts.getOrDefault(what, 0);
     }

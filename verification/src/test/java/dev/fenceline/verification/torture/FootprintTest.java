@@ -14,6 +14,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -73,6 +74,22 @@ class FootprintTest {
         assertThat(more.beyond(before)).isEqualTo(Map.of("threads lettuce-epollEventLoop-#-#", "1 became 2"));
         assertThat(Footprint.parse(more.encode())).isEqualTo(more);
         assertThat(Footprint.parse("")).isEqualTo(Footprint.threads(List.of("main")));
+    }
+
+    @Test
+    void aPoolMayBecomeFullAndASecondOneIsSeen() {
+        Footprint before = Footprint.threads(List.of("lettuce-epollEventLoop-4-1")).withFullPools();
+        List<String> full = List.of(
+                "lettuce-epollEventLoop-4-1",
+                "lettuce-epollEventLoop-4-2",
+                "lettuce-eventExecutorLoop-1-1",
+                "lettuce-eventExecutorLoop-1-2",
+                "fenceline-lock-events");
+        assertThat(Footprint.threads(full).beyond(before)).isEmpty();
+        List<String> second = new ArrayList<>(full);
+        second.add("lettuce-epollEventLoop-5-1");
+        assertThat(Footprint.threads(second).beyond(before))
+                .isEqualTo(Map.of("threads lettuce-epollEventLoop-#-#", "2 became 3"));
     }
 
     @Test
