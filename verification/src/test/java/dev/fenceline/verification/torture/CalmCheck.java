@@ -155,8 +155,8 @@ final class CalmCheck {
             from = outage.settled() + bounds.recovery().toNanos();
         }
         stretches.add(stretch(from, end));
-        stretches.removeIf(stretch -> stretch.to() - stretch.from()
-                < bounds.calm().stretch().toNanos());
+        stretches.removeIf(stretch ->
+                stretch.to() - stretch.from() < bounds.calm().stretch().toNanos());
         return stretches;
     }
 

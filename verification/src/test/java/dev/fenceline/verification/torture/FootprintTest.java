@@ -78,7 +78,8 @@ class FootprintTest {
 
     @Test
     void aPoolMayBecomeFullAndASecondOneIsSeen() {
-        Footprint before = Footprint.threads(List.of("lettuce-epollEventLoop-4-1")).withFullPools();
+        Footprint before =
+                Footprint.threads(List.of("lettuce-epollEventLoop-4-1")).withFullPools();
         List<String> full = List.of(
                 "lettuce-epollEventLoop-4-1",
                 "lettuce-epollEventLoop-4-2",
