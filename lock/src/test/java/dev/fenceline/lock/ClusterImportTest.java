@@ -72,8 +72,8 @@ class ClusterImportTest {
                 () -> stranger.command("CLUSTER", "INFO").contains("cluster_known_nodes:4")
                         && stranger.command("CLUSTER", "INFO").contains("cluster_state:ok")
                         && cluster.nodes().stream()
-                                .allMatch(node ->
-                                        node.command("CLUSTER", "NODES").contains(id)));
+                                .allMatch(
+                                        node -> node.command("CLUSTER", "NODES").contains(id)));
         return stranger;
     }
 

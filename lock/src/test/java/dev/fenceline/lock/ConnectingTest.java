@@ -20,9 +20,10 @@ class ConnectingTest {
                         new CompletableFuture<>(),
                         Duration.ofMillis(10)))
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessage("No connection to Redis master 'm' of Sentinel at a:1: the server did not answer within 10 ms"
-                        + " (last: connecting to Redis at b:2). Nothing was sent; check host, port and whether the server"
-                        + " runs.");
+                .hasMessage(
+                        "No connection to Redis master 'm' of Sentinel at a:1: the server did not answer within 10 ms"
+                                + " (last: connecting to Redis at b:2). Nothing was sent; check host, port and whether the server"
+                                + " runs.");
     }
 
     @Test
