@@ -13,7 +13,7 @@ import java.time.Duration;
 public interface EfficiencyLock extends DistributedLock<Lease> {
 
     /**
-     * Keeps the lock for some time after it was granted, also when the work is done sooner.
+     * Keeps the lock for some time after it was granted, also when the work is done sooner, or throws.
      *
      * <p>For short jobs that several instances start by their own clocks. Where the clocks are two seconds apart and the job
      * takes one, the second instance finds the lock free again and does the job once more. Held for longer than clocks differ,

@@ -28,7 +28,7 @@ public final class SkipIfRunning {
         return locks.efficiency(LockName.of("report", "nightly"))
                 .holdAtLeast(timersDiffer) // 30 s, say: an instance whose clock is late finds the lock still taken
                 .whenUnavailable(WhenUnavailable.RUN_ANYWAY) // or SKIP; without a choice, an exception
-                .tryRun(lease -> job.run()); // false: another instance is at it
+                .tryRun(held -> job.run()); // false: another instance is at it
         // end snippet
     }
 }

@@ -50,9 +50,8 @@ public final class TakeLocks {
 
     static CompletableFuture<FencingToken> withoutAThread(Locks locks) {
         // snippet: take-async
-        return locks.fenced(ACCOUNT)
-                .acquireAsync(Duration.ofSeconds(10)) // cancel it, and nothing stays locked
-                .thenCompose(lease -> lease.closeAsync().thenApply(closed -> lease.token()));
+        CompletableFuture<FencedLease> grant = locks.fenced(ACCOUNT).acquireAsync(Duration.ofSeconds(10));
+        return grant.thenCompose(lease -> lease.closeAsync().thenApply(closed -> lease.token()));
         // end snippet
     }
 }

@@ -38,7 +38,7 @@ final class ConnectFailure {
         String shown =
                 harmless ? said : said.split("\\s", 2)[0] + " (the rest is left out, as it may repeat the password)";
         return new BackendMisconfiguredException(
-                server + " refused the login: " + shown
+                server + " refused the login: " + withoutFullStop(shown)
                         + ". Check user and password in the URI, redis://user:password@host:port.",
                 harmless ? thrown : null);
     }
@@ -52,5 +52,9 @@ final class ConnectFailure {
             }
         }
         return reason.getClass().getSimpleName() + ": " + reason.getMessage();
+    }
+
+    private static String withoutFullStop(String said) {
+        return said.endsWith(".") ? said.substring(0, said.length() - 1) : said;
     }
 }
