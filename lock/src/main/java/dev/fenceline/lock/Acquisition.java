@@ -114,10 +114,6 @@ final class Acquisition {
         return lock.name();
     }
 
-    LockKey lock() {
-        return lock;
-    }
-
     UUID holder() {
         return holder;
     }

@@ -15,29 +15,30 @@ record KeySpace(String prefix) {
     static final int BUCKETS = 1024;
 
     String lock(LockKey lock) {
-        return bucket(lock) + ":lock:" + named(lock);
+        return lock.in(this)[0];
     }
 
     /** Who waits, in order. */
     String queue(LockKey lock) {
-        return bucket(lock) + ":queue:" + named(lock);
+        return lock.in(this)[1];
     }
 
     /** Where those who wait listen, and until when they count. */
     String waiters(LockKey lock) {
-        return bucket(lock) + ":waiters:" + named(lock);
+        return lock.in(this)[2];
     }
 
+    /** Of a fenced lock, as the boot key and the floor. */
     String counter(LockKey lock) {
-        return bucket(lock) + ":counter";
+        return lock.in(this)[3];
     }
 
     String boot(LockKey lock) {
-        return bucket(lock) + ":boot";
+        return lock.in(this)[4];
     }
 
     String floor(LockKey lock) {
-        return bucket(lock) + ":floor:" + lock.name();
+        return lock.in(this)[5];
     }
 
     /** All keys that grant, offer and release touch, in the order in which the scripts name them. */
