@@ -83,12 +83,13 @@ final class ModelLocks implements Locks {
                     if (lease.isPresent()) {
                         return lease.get();
                     }
-                    long left = (deadline - System.nanoTime()) / 1_000_000;
+                    long left = deadline - System.nanoTime();
                     if (left <= 0) {
                         throw new LockNotAcquiredException(
                                 name, maxWait, server.holder(key).orElse(null));
                     }
-                    server.wait(Math.max(1, Math.min(left, 10)));
+                    // Rounded up: a wait that is cut to whole milliseconds ends before its limit.
+                    server.wait(Math.min(left / 1_000_000 + 1, 10));
                 }
             } catch (InterruptedException e) {
                 if (server.flaw() == ModelServer.Flaw.INTERRUPT_LEAVES_A_GRANT) {
