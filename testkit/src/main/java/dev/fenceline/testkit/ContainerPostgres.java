@@ -91,6 +91,11 @@ final class ContainerPostgres implements PostgresServer {
     }
 
     @Override
+    public int majorVersion() {
+        return PostgresSessions.majorVersion(dataSource("postgres"));
+    }
+
+    @Override
     public String newDatabase() {
         String name = "test_" + databases.incrementAndGet();
         PostgresSessions.execute(dataSource("postgres"), "CREATE DATABASE " + name);

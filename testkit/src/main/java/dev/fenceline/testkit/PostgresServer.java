@@ -26,6 +26,13 @@ public interface PostgresServer extends AutoCloseable {
     int port();
 
     /**
+     * Asks the server for its major version: what a test may expect can depend on it.
+     *
+     * @return such as 18
+     */
+    int majorVersion();
+
+    /**
      * Returns the role that may do everything.
      *
      * @return its name

@@ -48,6 +48,10 @@ final class PostgresSessions {
         }
     }
 
+    static int majorVersion(DataSource dataSource) {
+        return Integer.parseInt(query(dataSource, "SHOW server_version_num")) / 10_000;
+    }
+
     /** Asks the server itself whether it is as durable as it was to be. */
     static void requireDurability(DataSource dataSource, PostgresSpec spec) {
         if (spec.durability() != PostgresSpec.Durability.DURABLE) {

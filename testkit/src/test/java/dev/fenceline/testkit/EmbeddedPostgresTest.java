@@ -54,6 +54,12 @@ class EmbeddedPostgresTest {
     }
 
     @Test
+    void theServerTellsItsMajorVersion() {
+        assertThat(PostgresSessions.query(postgres.dataSource("postgres"), "SELECT version()"))
+                .startsWith("PostgreSQL " + postgres.majorVersion() + ".");
+    }
+
+    @Test
     void settingsReachTheServerAndCommitsAreSynchronous() {
         DataSource dataSource = postgres.dataSource("postgres");
         assertThat(PostgresSessions.query(dataSource, "SHOW max_prepared_transactions"))
