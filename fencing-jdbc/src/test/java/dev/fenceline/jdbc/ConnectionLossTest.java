@@ -175,9 +175,18 @@ class ConnectionLossTest extends TwoGrants {
     }
 
     @Test
-    void aTransactionThatLastsTooLongIsEndedByTheServer() {
+    void aTransactionThatLastsTooLongIsEndedByTheServer() throws SQLException {
         Claim<Connection> claim =
                 fence.transactionTimeout(Duration.ofMillis(200)).claim(older);
+        if (database.server().majorVersion() < 17) {
+            // Such a server knows no limit, and a transaction that is busy keeps others out for as long as it likes.
+            claim.useTransaction(c -> {
+                c.createStatement().execute("SELECT pg_sleep(0.4)");
+                TestDatabase.write(c, 1, 0);
+            });
+            assertThat(database.balance(1)).isZero();
+            return;
+        }
 
         assertThatThrownBy(() -> claim.useTransaction(c -> {
                     TestDatabase.write(c, 1, 0);

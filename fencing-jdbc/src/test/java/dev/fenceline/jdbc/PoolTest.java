@@ -14,6 +14,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,9 +132,7 @@ class PoolTest extends TwoGrants {
             assertThat(only.getAutoCommit()).isEqualTo(autoCommit);
             assertThat(only.getNetworkTimeout()).isEqualTo(12_345);
             try (Statement statement = only.createStatement()) {
-                for (String name : new String[] {
-                    "lock_timeout", "idle_in_transaction_session_timeout", "tcp_user_timeout", "transaction_timeout"
-                }) {
+                for (String name : timeouts()) {
                     try (var row = statement.executeQuery("SHOW " + name)) {
                         row.next();
                         assertThat(row.getString(1)).as(name).isEqualTo("0");
@@ -141,6 +141,15 @@ class PoolTest extends TwoGrants {
             }
         }
         assertThat(database.balance(1)).isEqualTo(110);
+    }
+
+    private static List<String> timeouts() {
+        List<String> timeouts =
+                new ArrayList<>(List.of("lock_timeout", "idle_in_transaction_session_timeout", "tcp_user_timeout"));
+        if (database.server().majorVersion() >= 17) {
+            timeouts.add("transaction_timeout");
+        }
+        return timeouts;
     }
 
     @Test
