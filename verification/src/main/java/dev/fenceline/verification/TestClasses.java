@@ -9,8 +9,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -46,6 +49,19 @@ final class TestClasses {
 
     /** Classes without a report: by the tag that left them out, and those for which there is no reason. */
     record Missing(Map<String, List<String>> leftOut, List<String> silent) {}
+
+    /** The file of a report: of which class, and in which further run of it, if it is run on several servers. */
+    record Report(String testClass, String run) {
+
+        private static final Pattern FILE = Pattern.compile("TEST-([^-]+)(?:-(.+))?\\.xml");
+
+        static Optional<Report> of(Path file) {
+            Matcher name = FILE.matcher(file.getFileName().toString());
+            return name.matches()
+                    ? Optional.of(new Report(name.group(1), Objects.requireNonNullElse(name.group(2), "")))
+                    : Optional.empty();
+        }
+    }
 
     private record TestClass(String name, Set<String> tags) {}
 

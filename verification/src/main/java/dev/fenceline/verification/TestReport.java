@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import javax.xml.XMLConstants;
@@ -28,7 +29,13 @@ public final class TestReport {
     private record Skipped(String test, String reason) {}
 
     private record Module(
-            String name, int classes, int ran, int failed, List<Skipped> skipped, TestClasses.Missing missing) {}
+            String name,
+            int classes,
+            int ran,
+            int failed,
+            Map<String, Integer> ranAgain,
+            List<Skipped> skipped,
+            TestClasses.Missing missing) {}
 
     private final Path root;
     private final Instant since;
@@ -71,6 +78,7 @@ public final class TestReport {
                     module.classes(),
                     module.failed(),
                     module.skipped().size());
+            module.ranAgain().forEach((run, tests) -> System.out.println("      " + tests + " of them as " + run));
             for (Skipped skipped : module.skipped()) {
                 String why = allowed.get(skipped.test());
                 System.out.println("      skipped: " + skipped.test() + " (" + skipped.reason() + ")"
@@ -121,19 +129,19 @@ public final class TestReport {
         int ran = 0;
         int failed = 0;
         List<Skipped> skipped = new ArrayList<>();
+        Map<String, Integer> ranAgain = new TreeMap<>();
         List<String> reported = new ArrayList<>();
         Path folderOfReports = folder.resolve("target/surefire-reports");
         try (Stream<Path> files = Files.isDirectory(folderOfReports) ? Files.list(folderOfReports) : Stream.empty()) {
-            List<Path> reports = files.filter(
-                            file -> file.getFileName().toString().matches("TEST-.*\\.xml"))
-                    .sorted()
-                    .toList();
-            for (Path report : reports) {
-                if (Files.getLastModifiedTime(report).toInstant().isBefore(since)) {
+            for (Path report : files.sorted().toList()) {
+                Optional<TestClasses.Report> about = TestClasses.Report.of(report);
+                if (about.isEmpty()
+                        || Files.getLastModifiedTime(report).toInstant().isBefore(since)) {
                     continue;
                 }
                 classes++;
-                reported.add(report.getFileName().toString().replaceAll("^TEST-|\\.xml$", ""));
+                reported.add(about.get().testClass());
+                int before = ran;
                 NodeList cases = parse(report).getElementsByTagName("testcase");
                 for (int i = 0; i < cases.getLength(); i++) {
                     Element test = (Element) cases.item(i);
@@ -148,6 +156,9 @@ public final class TestReport {
                     failed += test.getElementsByTagName("failure").getLength()
                             + test.getElementsByTagName("error").getLength();
                 }
+                if (!about.get().run().isEmpty()) {
+                    ranAgain.merge(about.get().run(), ran - before, Integer::sum);
+                }
             }
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot read the test reports of " + folder, e);
@@ -157,6 +168,7 @@ public final class TestReport {
                 classes,
                 ran,
                 failed,
+                ranAgain,
                 skipped,
                 TestClasses.of(folder).without(reported, selection));
     }

@@ -44,6 +44,16 @@ class TestClassesTest {
         assertThat(missing(List.of(), "", "", "FastTest").silent()).isEmpty();
     }
 
+    @Test
+    void aReportOfAFurtherRunCountsForItsClass() {
+        assertThat(TestClasses.Report.of(Path.of("target", "TEST-a.SlowTest.xml")))
+                .contains(new TestClasses.Report("a.SlowTest", ""));
+        assertThat(TestClasses.Report.of(Path.of("target", "TEST-a.SlowTest-postgres-14.xml")))
+                .contains(new TestClasses.Report("a.SlowTest", "postgres-14"));
+        assertThat(TestClasses.Report.of(Path.of("target", "a.SlowTest-output.txt")))
+                .isEmpty();
+    }
+
     private TestClasses.Missing missing(List<String> reported, String groups, String excluded, String test) {
         return TestClasses.of(module).without(reported, TestClasses.Selection.of(groups, excluded, test));
     }
