@@ -101,6 +101,19 @@ record TestDatabase(PostgresServer server, String name, DataSource source) {
                         > 0);
     }
 
+    /** Kills the sessions of an application in this database, and returns when their locks are free. */
+    void terminate(String applicationName) {
+        // By pid, since a client may be back under the same name at once.
+        String theirs = text("SELECT coalesce(string_agg(pid::text, ', '), '') FROM pg_stat_activity WHERE datname = '" + name
+                + "' AND application_name = '" + applicationName + "'");
+        if (theirs.isEmpty()) {
+            throw new AssertionError("There was no session of " + applicationName + " to be killed");
+        }
+        String sessions = " FROM pg_stat_activity WHERE pid IN (" + theirs + ")";
+        number("SELECT count(pg_terminate_backend(pid))" + sessions);
+        await("sessions " + theirs + " have ended", () -> number("SELECT count(*)" + sessions) == 0);
+    }
+
     static void await(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
         while (!condition.getAsBoolean()) {
