@@ -43,6 +43,9 @@ class LostRepliesTest {
     private static final Duration SOON = Duration.ofSeconds(3);
     private static final Duration TIMEOUT = Duration.ofMillis(800);
 
+    /** What a loaded machine may take on top; far less than a lease, for which a wait without its limit would last. */
+    private static final Duration ALLOWANCE = Duration.ofSeconds(2);
+
     private final RedisServer redis = SharedServers.redis();
     private final FaultProxy proxy = FaultProxy.to(redis.host(), redis.port());
     private final String uri = "redis://" + proxy.host() + ":" + proxy.port();
@@ -284,7 +287,7 @@ class LostRepliesTest {
             assertThatThrownBy(() -> wire.acquire(ACCOUNT, UUID.randomUUID()))
                     .isInstanceOf(SendFailure.class)
                     .hasMessageContaining("did not answer within 800 ms");
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plusMillis(250));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plus(ALLOWANCE));
             assertThat(List.of(unknown.fired(), text.fired())).containsOnly(true);
             text.letGo();
         }
@@ -300,10 +303,10 @@ class LostRepliesTest {
                 .hasMessageContaining("Lock 'account:42' not acquired")
                 .hasMessageContaining("trying again is fine");
         assertThat(Duration.ofNanos(System.nanoTime() - start))
-                .isBetween(wait, wait.plus(TIMEOUT).plusMillis(250));
+                .isBetween(wait, wait.plus(TIMEOUT).plus(ALLOWANCE));
         start = System.nanoTime();
         assertThatThrownBy(() -> locks.fenced(ACCOUNT).tryAcquire()).isInstanceOf(BackendUnavailableException.class);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plusMillis(250));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plus(ALLOWANCE));
         proxy.heal();
         awaitFree(redis, options, ACCOUNT, Duration.ofSeconds(6));
         eventually("locks can be had again", this::canLock);
@@ -322,7 +325,7 @@ class LostRepliesTest {
                 .hasMessageContaining("is not connected (")
                 .hasMessageEndingWith("Nothing is held; trying again is fine.");
         assertThat(Duration.ofNanos(System.nanoTime() - start))
-                .isBetween(wait, wait.plus(TIMEOUT).plusMillis(250));
+                .isBetween(wait, wait.plus(TIMEOUT).plus(ALLOWANCE));
     }
 
     @Test
@@ -342,7 +345,7 @@ class LostRepliesTest {
         proxy.refuse();
         long start = System.nanoTime();
         lease.close();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plusMillis(250));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plus(ALLOWANCE));
         assertThat(events)
                 .filteredOn(FencelineEvent.ReleaseFailed.class::isInstance)
                 .hasSize(1);
@@ -360,7 +363,7 @@ class LostRepliesTest {
         proxy.blackhole();
         long start = System.nanoTime();
         some.close();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plusMillis(250));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.plus(ALLOWANCE));
         assertThat(lease.isHeld()).isFalse();
         assertThat(events)
                 .filteredOn(FencelineEvent.ReleaseFailed.class::isInstance)
