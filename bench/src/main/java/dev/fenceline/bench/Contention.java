@@ -39,6 +39,11 @@ final class Contention {
         return holds;
     }
 
+    /** Does nothing for as long as a hold lasts. */
+    static void parkForAHold() {
+        parkUntil(System.nanoTime() + HOLD_NANOS);
+    }
+
     static void parkUntil(long nanoTime) {
         for (long left = nanoTime - System.nanoTime(); left > 0; left = nanoTime - System.nanoTime()) {
             LockSupport.parkNanos(left);

@@ -3,21 +3,58 @@ package dev.fenceline.bench;
 import dev.fenceline.bench.Rounds.Phase;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Gathers the hand-overs of all rounds, compares them with a PING of the same round, and writes them down. */
+/** Gathers the hand-overs of all rounds, compares them with PINGs of the same round, and writes them down. */
 final class HandOverTable {
 
-    private static final int PINGS = 200;
+    /** One round trip, to compare with. */
+    private enum Ping {
+        /** One after the other. */
+        IN_A_ROW(200) {
+            @Override
+            void rest() {}
+        },
+        /** Each after as long a rest as a hold lasts: processors, client and server sleep then, as before a hand-over. */
+        AFTER_A_REST(50) {
+            @Override
+            void rest() {
+                Contention.parkForAHold();
+            }
+        };
+
+        private final int pings;
+
+        Ping(int pings) {
+            this.pings = pings;
+        }
+
+        abstract void rest();
+
+        /** The median of one round trip. */
+        double nanos(Contestant ping) throws Exception {
+            Contestant.Mutex one = ping.lock("");
+            long[] nanos = new long[pings];
+            for (int i = 0; i < pings; i++) {
+                rest();
+                long start = System.nanoTime();
+                Contestant.Turn sent = one.enter();
+                nanos[i] = System.nanoTime() - start;
+                sent.leave();
+            }
+            return Quartiles.quantile(nanos, 0.5);
+        }
+    }
 
     private final int threads;
     private final Map<Entrant, List<HandOvers>> measured = new EnumMap<>(Entrant.class);
-    private final Paired medians;
 
-    private HandOverTable(int threads, Paired medians) {
+    /** By {@link Entrant} and {@link Ping}. */
+    private final Paired<Object> medians;
+
+    private HandOverTable(int threads, Paired<Object> medians) {
         this.threads = threads;
         this.medians = medians;
     }
@@ -30,13 +67,14 @@ final class HandOverTable {
 
     /** Runs the rounds; a PING over a client of its own takes part in each. */
     static HandOverTable run(Settings settings, int threads, Contestant ping, Slice slice) throws Exception {
-        List<Entrant> entrants = new ArrayList<>(Entrant.waiting(settings.entrants()));
-        entrants.add(Entrant.PING);
+        List<Object> turns = new ArrayList<>(Entrant.waiting(settings.entrants()));
+        turns.addAll(List.of(Ping.values()));
         Map<Entrant, List<HandOvers>> all = new EnumMap<>(Entrant.class);
-        Paired medians = new Rounds(settings).run(entrants, (entrant, phase) -> {
-            if (entrant == Entrant.PING) {
-                return ping(ping);
+        Paired<Object> medians = new Rounds(settings).run(turns, (turn, phase) -> {
+            if (turn instanceof Ping kind) {
+                return kind.nanos(ping);
             }
+            Entrant entrant = (Entrant) turn;
             HandOvers seen = slice.run(entrant);
             if (phase == Phase.MEASURED) {
                 all.computeIfAbsent(entrant, first -> new ArrayList<>()).add(seen);
@@ -46,26 +84,6 @@ final class HandOverTable {
         HandOverTable table = new HandOverTable(threads, medians);
         table.measured.putAll(all);
         return table;
-    }
-
-    /** The median of one round trip. */
-    private static double ping(Contestant ping) throws Exception {
-        Contestant.Mutex two = ping.lock("");
-        long[] nanos = new long[PINGS];
-        for (int i = 0; i < PINGS; i++) {
-            long start = System.nanoTime();
-            two.enter().leave();
-            nanos[i] = (System.nanoTime() - start) / 2;
-        }
-        return Quartiles.quantile(nanos, 0.5);
-    }
-
-    Paired medians() {
-        return medians;
-    }
-
-    Collection<Entrant> entrants() {
-        return measured.keySet();
     }
 
     /** The worst share of the bound for the longest wait in any round. */
@@ -90,6 +108,7 @@ final class HandOverTable {
                 threads + " threads",
                 "p50",
                 "p50 × PING",
+                "× rested PING",
                 "p99",
                 "holds per second",
                 "longest wait",
@@ -112,14 +131,17 @@ final class HandOverTable {
             table.row(
                     entrant.label(),
                     Table.micros(Quartiles.quantile(nanos, 0.5)),
-                    medians.ratio(entrant, Entrant.PING).ratio(),
+                    medians.ratio(entrant, Ping.IN_A_ROW).ratio(),
+                    medians.ratio(entrant, Ping.AFTER_A_REST).ratio(),
                     Table.micros(Quartiles.quantile(nanos, 0.99)),
                     Table.whole(perSecond),
                     Table.millis(longest),
                     Table.decimal(worstShareOfBound(entrant)),
                     Table.whole(100 * toThemselves) + " %");
         }
-        return "PING: " + Table.micros(medians.of(Entrant.PING).median()) + ".\n\n" + table;
+        return "PING: " + Table.micros(medians.of(Ping.IN_A_ROW).median())
+                + "; rested, each after a millisecond of nothing: "
+                + Table.micros(medians.of(Ping.AFTER_A_REST).median()) + ".\n\n" + table;
     }
 
     /** The design's limits for our contestants. */
@@ -131,7 +153,9 @@ final class HandOverTable {
             }
             String who = ", " + ours.label();
             targets.add(Target.atMost(
-                    "hand-over " + where + who + ", × PING", timesPing, medians.ratio(ours, Entrant.PING)));
+                    "hand-over " + where + who + ", × PING", timesPing, medians.ratio(ours, Ping.IN_A_ROW)));
+            targets.add(Target.atMost(
+                    "hand-over " + where + who + ", × rested PING", timesPing, medians.ratio(ours, Ping.AFTER_A_REST)));
             if (measured.containsKey(Entrant.REDISSON_FENCED)) {
                 targets.add(Target.atMost(
                         "hand-over " + where + who + ", × RFencedLock",

@@ -1,31 +1,33 @@
 package dev.fenceline.bench;
 
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * One number of each contestant for each round. Contestants are compared within a round, where the machine was in one mood;
  * the ratios of all rounds then have a median and a spread.
+ *
+ * @param <E> who is compared
  */
-final class Paired {
+final class Paired<E> {
 
-    private final Map<Entrant, List<Double>> byEntrant = new EnumMap<>(Entrant.class);
+    private final Map<E, List<Double>> byEntrant = new HashMap<>();
 
-    void add(Entrant entrant, double number) {
+    void add(E entrant, double number) {
         byEntrant.computeIfAbsent(entrant, first -> new ArrayList<>()).add(number);
     }
 
-    boolean has(Entrant entrant) {
+    boolean has(E entrant) {
         return byEntrant.containsKey(entrant);
     }
 
-    Quartiles of(Entrant entrant) {
+    Quartiles of(E entrant) {
         return Quartiles.of(numbers(entrant));
     }
 
-    Quartiles ratio(Entrant entrant, Entrant to) {
+    Quartiles ratio(E entrant, E to) {
         List<Double> numbers = numbers(entrant);
         List<Double> others = numbers(to);
         if (numbers.size() != others.size()) {
@@ -39,7 +41,7 @@ final class Paired {
         return Quartiles.of(ratios);
     }
 
-    private List<Double> numbers(Entrant entrant) {
+    private List<Double> numbers(E entrant) {
         return byEntrant.getOrDefault(entrant, List.of());
     }
 }

@@ -20,8 +20,8 @@ final class Rounds {
 
     /** One slice of one contestant, as the number that is to be compared. */
     @FunctionalInterface
-    interface Slice {
-        double measure(Entrant entrant, Phase phase) throws Exception;
+    interface Slice<E> {
+        double measure(E entrant, Phase phase) throws Exception;
     }
 
     /** Whether a slice counts. */
@@ -30,13 +30,13 @@ final class Rounds {
         MEASURED
     }
 
-    Paired run(Collection<Entrant> entrants, Slice slice) throws Exception {
+    <E> Paired<E> run(Collection<E> entrants, Slice<E> slice) throws Exception {
         Random order = new Random(settings.seed());
-        List<Entrant> turns = new ArrayList<>(entrants);
-        Paired paired = new Paired();
+        List<E> turns = new ArrayList<>(entrants);
+        Paired<E> paired = new Paired<>();
         for (int round = -settings.warmUps(); round < settings.rounds(); round++) {
             Collections.shuffle(turns, order);
-            for (Entrant entrant : turns) {
+            for (E entrant : turns) {
                 if (round < 0) {
                     double unused = slice.measure(entrant, Phase.WARM_UP);
                 } else {

@@ -16,7 +16,7 @@ final class SharedClient implements Scenario {
 
     @Override
     public Section run(Settings settings) throws Exception {
-        Paired perSecond;
+        Paired<Entrant> perSecond;
         try (Field field = new Field(settings.entrants());
                 Crew crew = new Crew(THREADS)) {
             perSecond = new Rounds(settings)

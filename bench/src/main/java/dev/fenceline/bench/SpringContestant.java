@@ -1,23 +1,23 @@
 package dev.fenceline.bench;
 
 import io.lettuce.core.RedisURI;
-import java.time.Duration;
 import java.util.concurrent.locks.Lock;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 
-/** Spring Integration's registry over Lettuce; with publish-subscribe, since the other mode asks every 100 ms. */
+/**
+ * Spring Integration's registry over Lettuce; with publish-subscribe, since the other mode asks every 100 ms. It does not renew: a
+ * lock ends after the default of 60 s.
+ */
 final class SpringContestant implements Contestant {
-
-    private static final Duration LEASE = Duration.ofSeconds(10);
 
     private final LettuceConnectionFactory connections;
     private final RedisLockRegistry registry;
 
     SpringContestant(String redis) {
         this.connections = connections(redis);
-        this.registry = new RedisLockRegistry(connections, "spring", LEASE);
+        this.registry = new RedisLockRegistry(connections, "spring");
         registry.setRedisLockType(RedisLockRegistry.RedisLockType.PUB_SUB_LOCK);
     }
 

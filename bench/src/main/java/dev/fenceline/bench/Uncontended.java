@@ -16,20 +16,20 @@ final class Uncontended implements Scenario {
     @Override
     public Section run(Settings settings) throws Exception {
         try (Field field = new Field(settings.entrants())) {
-            Paired same = same(settings, field);
-            Paired fresh = fresh(settings, field);
+            Paired<Entrant> same = same(settings, field);
+            Paired<Entrant> fresh = fresh(settings, field);
             return section(settings, same, fresh);
         }
     }
 
-    private static Paired same(Settings settings, Field field) throws Exception {
+    private static Paired<Entrant> same(Settings settings, Field field) throws Exception {
         return new Rounds(settings).run(settings.entrants(), (entrant, phase) -> {
             Mutex lock = field.contestant(entrant).lock("same");
             return nanosPerCycle(settings, name -> lock);
         });
     }
 
-    private static Paired fresh(Settings settings, Field field) throws Exception {
+    private static Paired<Entrant> fresh(Settings settings, Field field) throws Exception {
         return new Rounds(settings)
                 .run(settings.entrants(), (entrant, phase) -> nanosPerCycle(settings, field.contestant(entrant)::lock));
     }
@@ -48,7 +48,7 @@ final class Uncontended implements Scenario {
         return (double) (now - start) / cycles;
     }
 
-    private static Section section(Settings settings, Paired same, Paired fresh) {
+    private static Section section(Settings settings, Paired<Entrant> same, Paired<Entrant> fresh) {
         Table table = new Table("", "same lock", "× hand", "new lock each time", "× hand");
         for (Entrant entrant : settings.entrants()) {
             table.row(
@@ -68,7 +68,7 @@ final class Uncontended implements Scenario {
         return new Section("uncontended", table.toString(), targets);
     }
 
-    private static String ratio(Paired paired, Entrant entrant) {
+    private static String ratio(Paired<Entrant> paired, Entrant entrant) {
         return paired.has(Entrant.HAND) ? paired.ratio(entrant, Entrant.HAND).ratio() : "";
     }
 }

@@ -27,7 +27,7 @@ class QuartilesTest {
 
     @Test
     void contestantsAreComparedWithinARound() {
-        Paired paired = new Paired();
+        Paired<Entrant> paired = new Paired<>();
         // The machine was ten times slower in the second round, for both.
         paired.add(Entrant.HAND, 100);
         paired.add(Entrant.FENCED, 110);
@@ -39,7 +39,7 @@ class QuartilesTest {
 
     @Test
     void roundsThatOnlyOneRanCannotBePaired() {
-        Paired paired = new Paired();
+        Paired<Entrant> paired = new Paired<>();
         paired.add(Entrant.HAND, 100);
 
         assertThatThrownBy(() -> paired.ratio(Entrant.FENCED, Entrant.HAND))
