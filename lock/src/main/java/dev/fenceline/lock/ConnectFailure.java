@@ -11,6 +11,7 @@ import java.util.regex.Pattern;
 final class ConnectFailure {
 
     private static final Pattern LOGIN = Pattern.compile("^WRONGPASS|AUTH", Pattern.CASE_INSENSITIVE);
+    private static final Pattern UNKNOWN_COMMAND = Pattern.compile("^ERR unknown command", Pattern.CASE_INSENSITIVE);
     private static final Pattern HARMLESS = Pattern.compile("(WRONGPASS|NOAUTH|NOPERM)\\b");
 
     private ConnectFailure() {}
@@ -30,6 +31,20 @@ final class ConnectFailure {
                 "No connection to " + server + ": " + reason(thrown)
                         + ". Nothing was sent; check host, port and whether the server runs.",
                 thrown);
+    }
+
+    /** Of a server that was asked what only a Sentinel knows. */
+    static FencelineException ofSentinel(String address, Throwable thrown) {
+        String said = String.valueOf(thrown.getMessage());
+        if (thrown instanceof RedisCommandExecutionException
+                && UNKNOWN_COMMAND.matcher(said).find()) {
+            return new BackendMisconfiguredException(
+                    "Redis at " + address
+                            + " is no Sentinel: it does not know the command SENTINEL. Give redis-sentinel:// the"
+                            + " hosts and ports of the Sentinels (26379 by default), or connect to the server itself by redis://.",
+                    thrown);
+        }
+        return of("Sentinel at " + address, thrown);
     }
 
     /** Some errors repeat what they refuse, which is the password here. So does the cause, then. */

@@ -127,6 +127,17 @@ public final class RedisLocks {
     /**
      * Connects to a Redis Cluster with options. See {@link #connectCluster(String)}.
      *
+     * @param uri {@code redis://[user:password@]host[:port][,host[:port]...]}, or {@code rediss://} for TLS
+     * @param options how locks are taken and kept
+     * @return locks to keep for the life of the process, and to close
+     */
+    public static Locks connectCluster(String uri, LockOptions options) {
+        return RedisConnector.STANDARD.connectCluster(uri, options);
+    }
+
+    /**
+     * Connects to a Redis Cluster with options. See {@link #connectCluster(String)}.
+     *
      * @param seeds some of its nodes, of which one has to answer; login and TLS of the first one are used for all nodes. Later
      *     changes to these objects have no effect
      * @param options how locks are taken and kept

@@ -104,7 +104,7 @@ final class Sentinels {
         @Nullable Void failed(RedisURI sentinel, Throwable thrown) {
             guard.lock();
             try {
-                failures.add(ConnectFailure.of("Sentinel at " + Uris.address(sentinel), Link.unwrapped(thrown)));
+                failures.add(ConnectFailure.ofSentinel(Uris.address(sentinel), Link.unwrapped(thrown)));
                 decideIfSettled();
             } finally {
                 guard.unlock();

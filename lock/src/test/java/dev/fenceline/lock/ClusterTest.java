@@ -89,9 +89,13 @@ class ClusterTest {
                         seeds.stream()
                                 .map(seed -> seed.getHost() + ":" + seed.getPort())
                                 .toList());
-        try (Locks locks = RedisLocks.connectCluster(uri)) {
+        try (Locks locks = RedisLocks.connectCluster(uri);
+                Locks ofOthers = RedisLocks.connectCluster(uri, options)) {
             LockName own = LockName.of("own", options.keyPrefix());
             assertThat(locks.efficiency(own).tryAcquire()).isPresent();
+            assertThat(ofOthers.efficiency(own).tryAcquire())
+                    .as("under the other key prefix of these options")
+                    .isPresent();
         }
     }
 

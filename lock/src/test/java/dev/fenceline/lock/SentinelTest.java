@@ -159,6 +159,17 @@ class SentinelTest {
     }
 
     @Test
+    void aServerThatIsNoSentinelIsToldFromOneThatIsDown() {
+        RedisProcess plain = servers.redis(RedisSpec.master());
+        String uri = plain.uri().replace("redis://", "redis-sentinel://") + "#main";
+        assertThatThrownBy(() -> RedisLocks.connect(uri, options))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageStartingWith("Redis at " + plain.host() + ":" + plain.port()
+                        + " is no Sentinel: it does not know the command SENTINEL")
+                .hasMessageEndingWith("or connect to the server itself by redis://.");
+    }
+
+    @Test
     void withoutAMasterTheMessageNamesItAndItsSentinels() {
         RedisSentinel redis = servers.sentinel(SentinelSpec.pair());
         SentinelProcess sentinel = redis.sentinels().get(0);
