@@ -98,9 +98,39 @@ public final class FenceMigrations {
      * @throws BackendUnavailableException when the database cannot be reached
      */
     public void grantTo(String role) {
+        grant("grant.sql", "Granting the use of fences", role);
+    }
+
+    /**
+     * Lets a role protect tables, and take the protection off again: {@code fenceline.protect} and {@code unprotect}. It has to own
+     * the tables too. The owner of the schema needs no grant. Idempotent.
+     *
+     * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
+     * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role
+     *     does not own it
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public void grantProtectionTo(String role) {
+        grant("grant_protection.sql", "Granting the protection of tables", role);
+    }
+
+    /**
+     * Lets a role go around the fence with {@code fenceline.bypass}, transaction by transaction and on the record. For data
+     * migrations; an application's own role does not need it. Idempotent.
+     *
+     * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
+     * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role
+     *     does not own it
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public void grantBypassTo(String role) {
+        grant("grant_bypass.sql", "Granting the bypass of fences", role);
+    }
+
+    private void grant(String script, String step, String role) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
-            try (PreparedStatement grant = connection.prepareStatement(resource("grant.sql"))) {
+            try (PreparedStatement grant = connection.prepareStatement(resource(script))) {
                 grant.setString(1, role);
                 try (ResultSet text = grant.executeQuery();
                         Statement statement = connection.createStatement()) {
@@ -110,7 +140,7 @@ public final class FenceMigrations {
             }
         } catch (SQLException e) {
             throw failure(
-                    "Granting the use of fences to role '" + role + "'",
+                    step + " to role '" + role + "'",
                     "install first, connect as the owner of schema fenceline, and create the role",
                     e,
                     e);

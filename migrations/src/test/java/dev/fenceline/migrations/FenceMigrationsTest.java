@@ -29,13 +29,15 @@ class FenceMigrationsTest {
     private static final String SUCCEEDED =
             "SELECT version FROM fenceline.schema_history WHERE success AND version IS NOT NULL ORDER BY installed_rank";
 
+    private static final List<String> VERSIONS = List.of("1", "4");
+
     @Test
     void installingTwiceChangesNothing() {
         Database database = Database.installed();
 
         FenceMigrations.on(database.source()).install();
 
-        assertThat(database.rows(SUCCEEDED)).containsExactly("1");
+        assertThat(database.rows(SUCCEEDED)).isEqualTo(VERSIONS);
         assertThat(database.rows("SELECT fenceline.version_v1()")).containsExactly("1");
     }
 
@@ -61,7 +63,7 @@ class FenceMigrationsTest {
             } finally {
                 pool.shutdownNow();
             }
-            assertThat(database.rows(SUCCEEDED)).containsExactly("1");
+            assertThat(database.rows(SUCCEEDED)).isEqualTo(VERSIONS);
         }
     }
 
@@ -82,7 +84,7 @@ class FenceMigrationsTest {
 
         assertThat(database.rows("SELECT version FROM public.flyway_schema_history"))
                 .containsExactly("7");
-        assertThat(database.rows(SUCCEEDED)).containsExactly("1");
+        assertThat(database.rows(SUCCEEDED)).isEqualTo(VERSIONS);
         application.validate();
     }
 
@@ -119,7 +121,7 @@ class FenceMigrationsTest {
 
         FenceMigrations.on(database.as(role)).install();
 
-        assertThat(database.rows(SUCCEEDED)).containsExactly("1");
+        assertThat(database.rows(SUCCEEDED)).isEqualTo(VERSIONS);
     }
 
     @Test
