@@ -352,8 +352,9 @@ final class FencedUnit<C> {
     private FencelineException judge(Session<C> session, GuardSql.Entered entered, Throwable said) {
         try {
             Mark mark = GuardSql.mark(session.connection(), token.lock());
+            // While the mark is ours only a protected table refuses, and it would do so again.
             return mark.of(token) == Mark.Standing.MINE
-                    ? Refusals.conflict("Transaction", resource, SqlFailure.text(said), said)
+                    ? Refusals.unfenced("Transaction under token " + token, resource, said)
                     : Resuming.refusal(claim, "Transaction", mark, said);
         } catch (SQLException e) {
             said.addSuppressed(e);

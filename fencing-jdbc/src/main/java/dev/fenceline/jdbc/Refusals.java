@@ -5,6 +5,7 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
 import dev.fenceline.LockName;
 import dev.fenceline.RetryableConflictException;
+import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -72,6 +73,14 @@ final class Refusals {
         return new RetryableConflictException(
                 step + " on " + resource + " rolled back: " + why
                         + ". The claim is still good; run a new transaction under it, from its first read on.",
+                cause);
+    }
+
+    /** A protected table refused a write that was under another lock than its own. */
+    static UnfencedWriteException unfenced(String step, String resource, Throwable cause) {
+        return new UnfencedWriteException(
+                step + " on " + resource + " rolled back: " + SqlFailure.text(cause)
+                        + ". Nothing of it happened. Take the lock of every row that the work writes (fencedAll for several).",
                 cause);
     }
 
