@@ -2,6 +2,7 @@ package dev.fenceline.jdbc;
 
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -9,8 +10,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 
 /** The calls to the functions of the fence schema, one statement each. The functions are in the module {@code migrations}. */
 final class GuardSql {
@@ -25,6 +28,8 @@ final class GuardSql {
     private static final String RESOLVE = "SELECT fenceline.resolve_v1(?, ?, ?)";
     private static final String MARK = "SELECT newest_token, newest_holder FROM fenceline.mark_v1(?)";
     private static final String BLOCKER = "SELECT pid, application_name FROM fenceline.blocker_v1(?)";
+    private static final String JOIN = "SELECT fenceline.join_v1(?, ?, ?, ?, ?)";
+    private static final String TOUCHED = "SELECT fenceline.touched_v1()";
     private static final String FIND_VERSION = "SELECT pg_catalog.to_regprocedure('fenceline.version_v1()')::text";
     private static final String VERSION_INSTALLED = "SELECT fenceline.version_v1()";
     private static final String STATUS = "SELECT fenceline.status_v1(?)";
@@ -59,6 +64,28 @@ final class GuardSql {
             try (ResultSet row = one(statement)) {
                 return new Entered(row.getString(1), row.getObject(2, OffsetDateTime.class));
             }
+        }
+    }
+
+    /** Enters in a transaction that somebody else manages; the tokens in the order of their locks. */
+    static void join(Connection connection, List<FencingToken> tokens, Duration wait, Duration transaction)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(JOIN)) {
+            statement.setArray(
+                    1, array(connection, "text", tokens, token -> token.lock().toString()));
+            statement.setArray(2, array(connection, "int8", tokens, FencingToken::value));
+            statement.setArray(3, array(connection, "uuid", tokens, FencingToken::holder));
+            statement.setInt(4, millis(wait));
+            statement.setInt(5, millis(transaction));
+            one(statement).close();
+        }
+    }
+
+    /** Names the tables that the open transaction has used so far, beside the catalogue and the fence's own. */
+    static Optional<String> touched(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(TOUCHED);
+                ResultSet row = one(statement)) {
+            return Optional.ofNullable(row.getString(1));
         }
     }
 
@@ -153,6 +180,12 @@ final class GuardSql {
         statement.setString(1, token.lock().toString());
         statement.setLong(2, token.value());
         statement.setObject(3, token.holder());
+    }
+
+    private static Array array(
+            Connection connection, String type, List<FencingToken> tokens, Function<FencingToken, Object> element)
+            throws SQLException {
+        return connection.createArrayOf(type, tokens.stream().map(element).toArray());
     }
 
     private static ResultSet one(PreparedStatement statement) throws SQLException {

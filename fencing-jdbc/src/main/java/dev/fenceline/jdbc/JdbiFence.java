@@ -1,6 +1,7 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.FencelineListener;
+import dev.fenceline.FencingToken;
 import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -56,6 +57,47 @@ public final class JdbiFence extends GuardFence<Handle> {
     @Override
     public JdbiFence listener(FencelineListener listener) {
         return new JdbiFence(source(), settings().withListener(listener));
+    }
+
+    /**
+     * Puts a transaction that somebody else manages under the fence: Spring's, a container's, one's own. For whom
+     * {@link GuardFence#under} and {@link Claim#inTransaction} are no fit; those do more.
+     *
+     * <pre>{@code
+     * Claim<Handle> claim = fence.claim(lease);
+     * jdbi.useTransaction(handle -> {
+     *     fence.enter(handle, claim.token());                 // first
+     *     ... read, compute, write ...
+     * });
+     * }</pre>
+     *
+     * <p><b>Guarantees:</b> when this returns, each mark equals its token and stays so until the transaction ends; nobody can claim
+     * in between. Protected tables ({@code fenceline.protect}) then accept writes to the rows of these locks. Several locks are
+     * entered in one order and one statement. A refusal leaves the transaction failed, so that who swallows it writes nothing; only
+     * in auto-commit mode there is none that could fail.
+     *
+     * <p><b>Not guaranteed:</b> what a fenced unit looks at when it ends. A statement that fails and whose exception is swallowed
+     * makes the commit roll everything back, and the driver does not say so. A commit whose answer is lost is not settled. After
+     * a commit or rollback in the middle, the rest is unfenced, and only protected tables refuse it. Rolling back to a savepoint is
+     * fine if it was set after entering.
+     *
+     * <p><b>Blocking:</b> waits for another transaction under the same lock, 10 s at most. Until it ends, the transaction keeps
+     * shorter timeouts: 10 s for each lock that it waits for and for lying idle, and {@link #transactionTimeout} in all.
+     *
+     * @param handle in a transaction that has read and written nothing yet; settings may come before
+     * @param token what was claimed, in a transaction of its own before this one began
+     * @param more further locks to enter
+     * @throws dev.fenceline.StaleTokenException when a newer holder has claimed
+     * @throws dev.fenceline.TokenRejectedException when a token was never claimed here
+     * @throws dev.fenceline.RetryableConflictException when the transaction lost a race, or waited too long; the claim is still good
+     * @throws UnfencedWriteException when the connection is in auto-commit mode, when the transaction has used a table or
+     *     failed before, or when a savepoint was set before
+     * @throws dev.fenceline.BackendMisconfiguredException as when claiming
+     * @throws dev.fenceline.BackendUnavailableException when the connection was lost
+     * @throws IllegalArgumentException when two tokens are of one lock
+     */
+    public void enter(Handle handle, FencingToken token, FencingToken... more) {
+        JoinedTransaction.enter(source(), settings(), handle.getConnection(), token, more);
     }
 
     private record FromJdbi(Jdbi jdbi) implements ConnectionSource<Handle> {

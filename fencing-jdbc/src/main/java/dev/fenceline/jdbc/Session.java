@@ -37,13 +37,7 @@ final class Session<C> implements AutoCloseable {
     /** Takes the loan, or gives it back at once if it is of no use. */
     static <C> Session<C> of(Connection connection, C context, Return giveBack) throws SQLException {
         try {
-            if (!connection.isWrapperFor(PgConnection.class)) {
-                throw new BackendMisconfiguredException(
-                        "A connection of " + connection.getMetaData().getDriverName()
-                                + " refused: this fence knows the PostgreSQL JDBC driver only. Give it a data source of"
-                                + " org.postgresql, pooled or not.",
-                        null);
-            }
+            requireDriver(connection);
             TransactionState state = transactionState(connection);
             if (state != TransactionState.IDLE) {
                 throw new UnfencedWriteException(
@@ -61,6 +55,16 @@ final class Session<C> implements AutoCloseable {
                 e.addSuppressed(onReturn);
             }
             throw e;
+        }
+    }
+
+    static void requireDriver(Connection connection) throws SQLException {
+        if (!connection.isWrapperFor(PgConnection.class)) {
+            throw new BackendMisconfiguredException(
+                    "A connection of " + connection.getMetaData().getDriverName()
+                            + " refused: this fence knows the PostgreSQL JDBC driver only. Give it a data source of"
+                            + " org.postgresql, pooled or not.",
+                    null);
         }
     }
 

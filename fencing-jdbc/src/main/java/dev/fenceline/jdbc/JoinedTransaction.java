@@ -1,0 +1,194 @@
+package dev.fenceline.jdbc;
+
+import dev.fenceline.FencelineException;
+import dev.fenceline.FencingToken;
+import dev.fenceline.LockName;
+import dev.fenceline.UnfencedWriteException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.postgresql.core.TransactionState;
+
+/**
+ * A transaction that somebody else manages, and that is to enter.
+ *
+ * <p>Nobody looks at its end. So whatever is refused here leaves the transaction failed: a caller that swallows the exception and
+ * goes on is refused by the server at each statement, and its commit writes nothing. The mark is read in a transaction that takes
+ * the place of the refused one, which had done nothing yet, and that one is made to fail too.
+ */
+final class JoinedTransaction<C> {
+
+    // Needs no schema and no right: also where the refusal was that one of them is missing.
+    private static final String FAIL = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'FL001',"
+            + " MESSAGE = 'Entering the fence was refused, so this transaction can only be rolled back'; END $$";
+
+    private final ConnectionSource<C> source;
+    private final FenceSettings settings;
+    private final Connection connection;
+    private final List<FencingToken> tokens;
+    private final String step;
+    private final String resource;
+
+    private JoinedTransaction(
+            ConnectionSource<C> source, FenceSettings settings, Connection connection, List<FencingToken> tokens) {
+        this.source = source;
+        this.settings = settings;
+        this.connection = connection;
+        this.tokens = tokens;
+        this.step = tokens.stream()
+                .map(FencingToken::toString)
+                .collect(Collectors.joining(", ", "Entering under token ", ""));
+        this.resource = tokens.stream()
+                .map(token -> "'" + token.lock() + "'")
+                .collect(Collectors.joining(", ", tokens.size() == 1 ? "PostgreSQL guard " : "PostgreSQL guards ", ""));
+    }
+
+    /** Returns normally iff every mark is ours, and stays so until the transaction ends. */
+    static <C> void enter(
+            ConnectionSource<C> source,
+            FenceSettings settings,
+            Connection connection,
+            FencingToken token,
+            FencingToken... more) {
+        // One order for everybody, so that no two transactions wait for each other in a circle.
+        List<FencingToken> tokens = Stream.concat(Stream.of(token), Stream.of(more))
+                .sorted((a, b) -> a.lock().compareTo(b.lock()))
+                .toList();
+        for (int i = 1; i < tokens.size(); i++) {
+            LockName lock = tokens.get(i).lock();
+            if (lock.equals(tokens.get(i - 1).lock())) {
+                throw new IllegalArgumentException("Two tokens of lock '" + lock
+                        + "' given: a claim has one of each lock, and the newer has ended the older.");
+            }
+        }
+        new JoinedTransaction<>(source, settings, connection, tokens).run();
+    }
+
+    private void run() {
+        try {
+            requireFreshTransaction();
+        } catch (SQLException e) {
+            throw failed(refused(e));
+        }
+        int networkTimeoutMillis = -1;
+        try {
+            networkTimeoutMillis = connection.getNetworkTimeout();
+            limitNetwork(FenceSettings.WITHOUT_LEASE.plus(FenceSettings.NETWORK_ALLOWANCE));
+            GuardSql.join(connection, tokens, FenceSettings.WITHOUT_LEASE, settings.transactionTimeout());
+        } catch (SQLException e) {
+            throw failed(refused(e));
+        } finally {
+            restoreNetwork(networkTimeoutMillis);
+        }
+    }
+
+    private void requireFreshTransaction() throws SQLException {
+        Session.requireDriver(connection);
+        if (connection.getAutoCommit()) {
+            throw new UnfencedWriteException(
+                    step + " on " + resource
+                            + " refused: the connection is in auto-commit mode, so entering would end with"
+                            + " its own statement. Begin a transaction first (setAutoCommit(false), Jdbi's inTransaction), enter,"
+                            + " then read and write.",
+                    null);
+        }
+        // The driver sends BEGIN with the first statement: while it is idle, nothing was sent.
+        TransactionState state = Session.transactionState(connection);
+        if (state == TransactionState.FAILED) {
+            throw new UnfencedWriteException(
+                    step + " on " + resource
+                            + " refused: the transaction has failed already, and nothing can be done in it."
+                            + " Roll it back, and enter first in a new one.",
+                    null);
+        }
+        if (state == TransactionState.OPEN) {
+            Optional<String> touched = GuardSql.touched(connection);
+            if (touched.isPresent()) {
+                throw failed(new UnfencedWriteException(
+                        step + " on " + resource + " refused: this transaction has used " + touched.get()
+                                + " already, and what it has read may be older than the claim. It can only be rolled back now."
+                                + " Enter first in the transaction; settings may come before.",
+                        null));
+            }
+        }
+    }
+
+    private FencelineException refused(SQLException e) {
+        if (SqlFailure.isConnectionLost(e, connection)) {
+            return Refusals.lost(
+                    step, resource, "Nothing of the transaction was committed. Run it again under the same claim.", e);
+        }
+        if (SqlFailure.has(e, SqlFailure.ENTERED_TOO_LATE)) {
+            return new UnfencedWriteException(
+                    step + " on " + resource
+                            + " refused: a savepoint was set before it in this transaction, and a rollback"
+                            + " to that would free the mark and let the rest be written without the fence. It can only be rolled"
+                            + " back now. Enter first, then set savepoints; and not with the driver's autosave=always, which"
+                            + " sets one before each statement: use Claim.inTransaction there.",
+                    e);
+        }
+        if (SqlFailure.has(e, SqlFailure.NOT_THE_MARK) || SqlFailure.isRetryable(e) || SqlFailure.isTimeout(e)) {
+            return notEntered(e);
+        }
+        return Refusals.refused(step, resource, e, connection);
+    }
+
+    private FencelineException notEntered(SQLException e) {
+        try {
+            for (FencingToken token : tokens) {
+                Mark mark = GuardSql.mark(connection, token.lock());
+                if (mark.of(token) != Mark.Standing.MINE) {
+                    return Resuming.refusal(new Claim<>(source, settings, token, null), "Entering", mark, e);
+                }
+            }
+            String why = "it could not enter: " + SqlFailure.text(e);
+            if (SqlFailure.has(e, SqlFailure.LOCK_TIMEOUT)) {
+                why += ", blocked by " + blocker();
+            }
+            return Refusals.conflict(step, resource, why, e);
+        } catch (SQLException onReading) {
+            e.addSuppressed(onReading);
+            return Refusals.lost(
+                    step, resource, "Nothing of the transaction was committed. Run it again under the same claim.", e);
+        }
+    }
+
+    private String blocker() throws SQLException {
+        for (FencingToken token : tokens) {
+            Optional<String> blocker = GuardSql.blocker(connection, token.lock());
+            if (blocker.isPresent()) {
+                return blocker.get();
+            }
+        }
+        return "a transaction that has ended meanwhile";
+    }
+
+    /** Makes sure that nothing can be committed any more, whatever the caller does with the exception. */
+    private FencelineException failed(FencelineException refusal) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(FAIL);
+        } catch (SQLException intended) {
+            // Ours, or that of a transaction that has failed already, or of a connection that is gone: all the same.
+        }
+        return refusal;
+    }
+
+    private void limitNetwork(Duration limit) throws SQLException {
+        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
+    }
+
+    private void restoreNetwork(int millis) {
+        try {
+            if (millis >= 0 && !connection.isClosed()) {
+                connection.setNetworkTimeout(Runnable::run, millis);
+            }
+        } catch (SQLException broken) {
+            // What became of entering is decided already; whoever uses the connection next finds out.
+        }
+    }
+}
