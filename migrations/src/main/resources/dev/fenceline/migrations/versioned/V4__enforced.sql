@@ -413,8 +413,8 @@ END
 $$;
 
 -- The text of a WHEN that is true for a row to be refused or recorded. In observe mode it also notes, in a second setting, that the
--- transaction is recorded for this table: the function then runs once, and not for each of 200,000 rows. CASE, since an OR promises
--- no order.
+-- transaction is recorded for this table: the function then runs once, and not for each of 200,000 rows. That one names no
+-- transaction: whoever leaves it in his session is not recorded, and nothing worse. CASE, since an OR promises no order.
 CREATE FUNCTION fenceline.condition_v1(p_mode text, p_table regclass, p_covered text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -429,7 +429,7 @@ AS $$
       FROM (SELECT
         'strpos(current_setting(''fenceline.entered'', true) COLLATE "C",'
             ' ''%|'' || pg_current_xact_id()::text || '' *%|'') > 0' AS bypassed,
-        format('(''%%|'' || pg_current_xact_id()::text || %L)', ' ' || replace(p_table::text, '%', '%25') || '%|') AS observed) AS x
+        quote_literal('%|' || replace(p_table::text, '%', '%25') || '%|') AS observed) AS x
 $$;
 
 -- Refuses what triggers cannot protect.
