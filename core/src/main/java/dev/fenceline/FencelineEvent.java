@@ -38,6 +38,8 @@ public sealed interface FencelineEvent {
         APPLIED,
         /** Refused: a newer holder has taken over. */
         STALE,
+        /** Refused: the row that was to be written is not there. */
+        MISSING,
         /** Rolled back after a lost race; to be run again. */
         RETRYABLE,
         /** Rolled back: the body failed, or the storage could not be used. */

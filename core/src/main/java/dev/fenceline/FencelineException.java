@@ -15,6 +15,8 @@ public abstract sealed class FencelineException extends RuntimeException
                 LockNotAcquiredException,
                 OutcomeUnknownException,
                 RetryableConflictException,
+                RowExistsException,
+                RowMissingException,
                 StaleTokenException,
                 TokenRejectedException,
                 TransactionRolledBackException,
