@@ -127,6 +127,20 @@ public final class FenceMigrations {
         grant("grant_bypass.sql", "Granting the bypass of fences", role);
     }
 
+    /**
+     * Lets a role use row mode: what its statements call, and SELECT, INSERT and UPDATE on the table of marks, which the triggers
+     * of that table keep from lowering or removing one. The rights on its own tables are yours to give. Idempotent; a role that
+     * uses transactions under a fence too needs {@link #grantTo} as well.
+     *
+     * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
+     * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role
+     *     does not own it
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public void grantRowsTo(String role) {
+        grant("grant_rows.sql", "Granting the use of row mode", role);
+    }
+
     private void grant(String script, String step, String role) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
