@@ -98,6 +98,11 @@ final class SqlFailure {
         return serverMessage(failure).map(ServerErrorMessage::getDetail);
     }
 
+    /** Returns the name of the constraint, or of the unique index, that was violated. */
+    static Optional<String> constraint(SQLException failure) {
+        return serverMessage(failure).map(ServerErrorMessage::getConstraint);
+    }
+
     /** What was said, without the stack of HINT, DETAIL and position lines. */
     static String text(Throwable failure) {
         String first = Objects.requireNonNullElse(failure.getMessage(), failure.toString())

@@ -1,0 +1,35 @@
+package dev.fenceline.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+
+/** Names who holds a row, or its guard, that a statement has waited for in vain. */
+final class RowBlocker {
+
+    private RowBlocker() {}
+
+    static String of(Connection connection, RowEngine<?> engine, List<RowSession> sessions) {
+        try {
+            for (RowSession session : sessions) {
+                RowTarget target = session.target();
+                RowStatement sql = engine.plain(connection).blocker(target);
+                try (PreparedStatement statement = JdbcRunner.prepare(connection, sql);
+                        ResultSet row = statement.executeQuery()) {
+                    if (row.next()) {
+                        return "pid " + row.getInt(1) + ", application_name '" + row.getString(2) + "'";
+                    }
+                }
+                var ofGuard = GuardSql.blocker(connection, target.token().lock());
+                if (ofGuard.isPresent()) {
+                    return ofGuard.get();
+                }
+            }
+            return "a transaction that has ended meanwhile";
+        } catch (SQLException unanswered) {
+            return "a transaction that could not be looked up (" + SqlFailure.text(unanswered) + ")";
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package dev.fenceline.jdbc;
+
+import dev.fenceline.FencelineEvent.WriteEnded;
+import dev.fenceline.FencelineException;
+import dev.fenceline.StaleTokenException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Statements are part of a transaction of the user's, and take effect when that commits.
+ *
+ * <p>Problem: it may be committed although one of them was refused. So a refusal as stale makes it one that cannot commit. A row that
+ * is missing does not: what follows from that is the user's to decide.
+ */
+final class RowInTransaction<C> extends RowWriter<C> {
+
+    private static final String STEP = "Reading";
+
+    private final C context;
+
+    RowInTransaction(RowEngine<C> engine, RowSession session, C context) {
+        super(engine, session);
+        this.context = context;
+    }
+
+    @Override
+    void send(RowForm form, ColumnValues values) throws StatementFailed {
+        long begun = System.nanoTime();
+        try {
+            session().refuseIfOvertaken(form.step());
+            Connection connection = transaction(form.step());
+            RowSql sql = within(form.step(), connection);
+            long count;
+            try {
+                count = engine().runner()
+                        .write(
+                                context,
+                                sql.write(form, target(), values, session().admission(), Optional.empty()));
+            } catch (StatementFailed failed) {
+                throw refusal(form, connection, failed);
+            }
+            if (count != 1) {
+                throw refused(
+                        connection,
+                        RowVerdict.of(form, List.of(session()), List.of(mark(form.step(), connection)), null));
+            }
+        } catch (FencelineException e) {
+            // Success is not told: only the user's own commit decides about it.
+            Duration took = Duration.ofNanos(System.nanoTime() - begun);
+            engine().settings()
+                    .listener()
+                    .tell(new WriteEnded(target().resource(), target().token(), RowSend.outcome(e), took));
+            throw e;
+        }
+    }
+
+    @Override
+    <R> Optional<R> read(RowRunner.Reading<C, R> reading) throws StatementFailed {
+        session().refuseIfOvertaken(STEP);
+        Connection connection = transaction(STEP);
+        RowSql sql = within(STEP, connection);
+        try {
+            Optional<R> row = reading.read(context, sql.lock(target()));
+            if (row.isPresent()) {
+                return row;
+            }
+        } catch (StatementFailed failed) {
+            throw refusal(RowForm.UPDATE, connection, failed);
+        }
+        RowMark mark = mark(STEP, connection);
+        Optional<FencelineException> stale = RowVerdict.stale(STEP, session(), mark, null);
+        if (stale.isPresent()) {
+            throw refused(connection, stale.get());
+        }
+        if (mark.exists() || mark.of(target().token()) != Mark.Standing.MINE) {
+            throw refused(connection, RowRefusals.notClaimed(target(), mark, null));
+        }
+        return Optional.empty();
+    }
+
+    private Connection transaction(String step) {
+        Connection connection = engine().runner().connection(context);
+        try {
+            if (connection.getAutoCommit()) {
+                throw new IllegalStateException(step + " of " + target().resource()
+                        + " refused: the connection is in auto-commit, where each statement is a transaction of its own."
+                        + " Nothing was sent; begin a transaction, or leave out in(...).");
+            }
+            return connection;
+        } catch (SQLException e) {
+            throw engine().aside(step, target(), e, connection);
+        }
+    }
+
+    private RowSql within(String step, Connection connection) {
+        try {
+            return engine().within(connection);
+        } catch (SQLException e) {
+            throw engine().aside(step, target(), e, connection);
+        }
+    }
+
+    /** As this transaction sees it, which is how the statement saw it: READ COMMITTED looks anew, and a snapshot is the same one. */
+    private RowMark mark(String step, Connection connection) {
+        try {
+            return RowMark.read(connection, engine().plain(connection), List.of(target()))
+                    .get(0);
+        } catch (SQLException e) {
+            throw engine().aside(step, target(), e, connection);
+        }
+    }
+
+    /** What is based on a refused state must not be committed; only a failed transaction is sure not to be. */
+    private FencelineException refused(Connection connection, FencelineException verdict) {
+        if (verdict instanceof StaleTokenException stale) {
+            String newest = stale.newest().toString();
+            try (PreparedStatement refuse =
+                    JdbcRunner.prepare(connection, engine().plain(connection).refuse(target().token(), newest))) {
+                refuse.execute();
+            } catch (SQLException failedAsIntended) {
+                stale.addSuppressed(failedAsIntended);
+            }
+        }
+        return verdict;
+    }
+
+    private FencelineException refusal(RowForm form, Connection connection, StatementFailed failed)
+            throws StatementFailed {
+        SQLException said = failed.said();
+        if (SqlFailure.isConnectionLost(said, connection)) {
+            return RowEngine.lost(form.step(), target(), said);
+        }
+        if (SqlFailure.isRetryable(said)) {
+            return RowRefusals.conflictWithin(form.step(), target(), said);
+        }
+        Optional<FencelineException> ofServer = RowRefusals.ofServer(form.step(), target(), said, connection);
+        if (ofServer.isPresent()) {
+            return ofServer.get();
+        }
+        if (form == RowForm.INSERT && SqlFailure.has(said, RowRefusals.DUPLICATE) && isOfKey(said, connection)) {
+            return RowRefusals.exists(target(), "and the transaction has failed", said);
+        }
+        throw failed;
+    }
+
+    private boolean isOfKey(SQLException said, Connection connection) {
+        try {
+            Optional<String> constraint = SqlFailure.constraint(said);
+            return constraint.isPresent() && engine().isKeyIndex(connection, constraint.get());
+        } catch (SQLException unanswered) {
+            said.addSuppressed(unanswered);
+            return false;
+        }
+    }
+}

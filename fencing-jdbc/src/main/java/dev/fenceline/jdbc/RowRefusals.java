@@ -1,0 +1,83 @@
+package dev.fenceline.jdbc;
+
+import dev.fenceline.FencelineException;
+import dev.fenceline.RetryableConflictException;
+import dev.fenceline.RowExistsException;
+import dev.fenceline.RowMissingException;
+import dev.fenceline.TokenRejectedException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Says in our words why a statement of row mode did nothing. */
+final class RowRefusals {
+
+    static final String DUPLICATE = "23505";
+    static final String TOO_OLD = "FL007";
+
+    private static final Duration FUTURE_BOUND = Duration.ofHours(25);
+
+    private RowRefusals() {}
+
+    /** The server refused the statement before it looked at any row: because of the token, or of how it is set up. */
+    static Optional<FencelineException> ofServer(
+            String step, RowTarget target, SQLException said, Connection connection) {
+        if (SqlFailure.has(said, SqlFailure.FAR_FUTURE)) {
+            Duration ahead = SqlFailure.detail(said)
+                    .map(micros -> Duration.of(Long.parseLong(micros), ChronoUnit.MICROS))
+                    .orElse(FUTURE_BOUND);
+            return Optional.of(
+                    TokenRejectedException.farFuture(target.resource(), target.token(), ahead, FUTURE_BOUND));
+        }
+        return SqlFailure.has(said, SqlFailure.ASYNCHRONOUS_COMMIT) || SqlFailure.has(said, SqlFailure.STANDBY)
+                ? Optional.of(Refusals.refused(step, target.resource(), said, connection))
+                : Optional.empty();
+    }
+
+    static RetryableConflictException conflict(String step, RowTarget target, String why, @Nullable Throwable cause) {
+        return new RetryableConflictException(
+                step + " of " + target.resource() + " under token " + target.token() + " refused: " + why
+                        + ". Nothing of it happened. The claim is still good; read the row again under it, and try again.",
+                cause);
+    }
+
+    /** Where the transaction is the user's, all of it has failed. */
+    static RetryableConflictException conflictWithin(String step, RowTarget target, SQLException said) {
+        return new RetryableConflictException(
+                step + " of " + target.resource() + " under token " + target.token() + " refused: "
+                        + SqlFailure.text(said)
+                        + ". Its transaction has failed: roll back, and run it again under the same claim, from its first"
+                        + " read on.",
+                said);
+    }
+
+    static RowMissingException missing(String step, RowTarget target, RowMark mark) {
+        String why = mark.guard().of(target.token()) == Mark.Standing.MINE
+                ? "it is deleted, or was never inserted"
+                : "it was removed without the fence, or was never claimed; the guard's mark is " + mark.guard();
+        return new RowMissingException(
+                step + " of " + target.resource() + " under token " + target.token()
+                        + " refused: there is no such row: " + why
+                        + ". Nothing happened. Insert it under the same claim, or stop.",
+                null);
+    }
+
+    static RowExistsException exists(RowTarget target, String mark, SQLException said) {
+        return new RowExistsException(
+                "Insert of " + target.resource() + " under token " + target.token() + " refused: the row exists, "
+                        + mark + ". Nothing happened. Read it under a claim and update it, or use upsert.",
+                said);
+    }
+
+    static FencelineException notClaimed(RowTarget target, RowMark mark, @Nullable Throwable cause) {
+        FencelineException rejected = TokenRejectedException.notClaimed(
+                target.resource(), target.token(), mark.ruling().toString());
+        if (cause != null) {
+            rejected.addSuppressed(cause);
+        }
+        return rejected;
+    }
+}
