@@ -16,7 +16,9 @@ abstract class ColumnValues {
             boolean mark = column.equals(FencedTable.TOKEN) || column.equals(FencedTable.HOLDER);
             if (mark || keyColumns.contains(column)) {
                 throw new IllegalArgumentException(step + " of " + resource + " refused: column " + column
-                        + (mark ? " holds the mark, which is written by itself." : " is a part of the key, which stays.")
+                        + (mark
+                                ? " holds the mark, which is written by itself."
+                                : " is a part of the key, which stays.")
                         + " Nothing was sent; leave it out.");
             }
         }

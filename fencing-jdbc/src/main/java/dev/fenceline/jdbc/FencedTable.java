@@ -6,6 +6,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Describes a table whose rows carry their own mark, so that one statement both checks the fence and writes. Holds no connection;
@@ -34,17 +36,19 @@ public final class FencedTable<K> {
     static final String TOKEN = "fence_token";
     static final String HOLDER = "fence_holder";
 
+    private final List<String> path;
     private final String name;
     private final List<String> keyColumns;
     private final Function<? super K, ? extends List<?>> parts;
     private final Function<? super K, LockName> lock;
 
     private FencedTable(
-            String name,
+            List<String> path,
             List<String> keyColumns,
             Function<? super K, ? extends List<?>> parts,
             Function<? super K, LockName> lock) {
-        this.name = name;
+        this.path = path;
+        this.name = path.stream().map(FencedTable::quoted).collect(Collectors.joining("."));
         this.keyColumns = List.copyOf(keyColumns);
         this.parts = Objects.requireNonNull(parts, "parts");
         this.lock = Objects.requireNonNull(lock, "lock");
@@ -68,7 +72,7 @@ public final class FencedTable<K> {
      * @return what still lacks its key
      */
     public static Unkeyed of(String table) {
-        return new Unkeyed(quoted(table));
+        return new Unkeyed(List.of(table));
     }
 
     /**
@@ -79,21 +83,23 @@ public final class FencedTable<K> {
      * @return what still lacks its key
      */
     public static Unkeyed of(String schema, String table) {
-        return new Unkeyed(quoted(schema) + "." + quoted(table));
+        return new Unkeyed(List.of(schema, table));
     }
 
     /** A table that still lacks its key. */
     public static final class Unkeyed {
 
-        private final String name;
+        private final List<String> path;
 
-        private Unkeyed(String name) {
-            this.name = name;
+        private Unkeyed(List<String> path) {
+            path.forEach(FencedTable::quoted);
+            this.path = path;
         }
 
         /**
          * Says which column is the key, and which lock protects a row. One row, one lock: the name must differ from row to row, and
-         * must be the one under which everybody else locks this row.
+         * must be the one under which everybody else locks this row. Keys that are equal to the database must give one name: bring
+         * them to one form where case or trailing blanks do not count there.
          *
          * @param column the key's column, unquoted; its values are what JDBC binds, for instance {@code Long}, {@code UUID}, {@code
          *     String}
@@ -102,7 +108,7 @@ public final class FencedTable<K> {
          * @return the table
          */
         public <K> FencedTable<K> key(String column, Function<? super K, LockName> lock) {
-            return new FencedTable<>(name, List.of(column), List::of, lock);
+            return new FencedTable<>(path, List.of(column), List::of, lock);
         }
 
         /**
@@ -118,7 +124,7 @@ public final class FencedTable<K> {
                 List<String> columns,
                 Function<? super K, ? extends List<?>> parts,
                 Function<? super K, LockName> lock) {
-            return new FencedTable<>(name, columns, parts, lock);
+            return new FencedTable<>(path, columns, parts, lock);
         }
     }
 
@@ -136,6 +142,11 @@ public final class FencedTable<K> {
     @Override
     public String toString() {
         return name;
+    }
+
+    /** Returns every name that is in the text of statements. */
+    Stream<String> names() {
+        return Stream.concat(path.stream(), keyColumns.stream());
     }
 
     List<String> keyColumns() {
@@ -160,6 +171,7 @@ public final class FencedTable<K> {
         return List.copyOf(checked);
     }
 
+    /** Quotes a name as PostgreSQL does. */
     static String quoted(String identifier) {
         if (identifier.isEmpty() || identifier.indexOf('\0') >= 0) {
             throw new IllegalArgumentException("The name of a schema, table or column is empty or holds a NUL.");

@@ -66,8 +66,7 @@ final class JdbcRunner implements RowRunner<Connection> {
         }
     }
 
-    static void bind(
-            Connection connection, PreparedStatement prepared, int place, @Nullable Object argument)
+    static void bind(Connection connection, PreparedStatement prepared, int place, @Nullable Object argument)
             throws SQLException {
         if (argument instanceof RowStatement.Values values) {
             prepared.setArray(place, connection.createArrayOf(values.elementType(), typed(values.elements())));

@@ -90,10 +90,20 @@ public final class JdbiRowValues extends ColumnValues {
 
     private JdbiRowValues with(String column, Assignment assignment) {
         List<String> names = new ArrayList<>(columns);
-        names.add(added(column, columns));
+        names.add(added(readable(column), columns));
         List<Assignment> all = new ArrayList<>(assignments);
         all.add(assignment);
         return new JdbiRowValues(binding, List.copyOf(names), List.copyOf(all));
+    }
+
+    /** Refuses a name that Jdbi's parser would take apart: an empty pair of quotes is no quoted text to it. */
+    static String readable(String name) {
+        if (FencedTable.quoted(name).contains("\"\"\"")) {
+            throw new IllegalArgumentException(
+                    "Name '" + name + "' begins or ends with a double quote, or holds two in a"
+                            + " row, which Jdbi's parser does not read. Use PostgresRows for this table, or rename it.");
+        }
+        return name;
     }
 
     void bindTo(SqlStatement<?> statement) {

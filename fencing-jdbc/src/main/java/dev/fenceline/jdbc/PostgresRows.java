@@ -247,11 +247,11 @@ public final class PostgresRows<K> {
         }
     }
 
-    private RowWriter<Connection> writer(
-            FencingToken token, @Nullable FencedLease lease, K key, Admission admission) {
+    private RowWriter<Connection> writer(FencingToken token, @Nullable FencedLease lease, K key, Admission admission) {
         RowTarget target = RowTarget.of(table, key, token);
         return new RowAutoCommit<>(
-                engine, new RowSession(target, admission, lease, engine.settings().listener()));
+                engine,
+                new RowSession(target, admission, lease, engine.settings().listener()));
     }
 
     private static <R> RowRunner.Reading<Connection, R> reading(RowReader<R> reader) {

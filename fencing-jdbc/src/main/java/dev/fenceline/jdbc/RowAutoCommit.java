@@ -23,7 +23,8 @@ final class RowAutoCommit<C> extends RowWriter<C> {
                 ? engine().claimTimeout(session())
                 : session().patience();
         new RowSend<>(engine(), form, List.of(session()), wait)
-                .run((sql, operation) -> sql.write(form, target(), values, session().admission(), operation));
+                .run((sql, operation) ->
+                        sql.write(form, target(), values, session().admission(), operation));
     }
 
     @Override
@@ -74,7 +75,7 @@ final class RowAutoCommit<C> extends RowWriter<C> {
         if (SqlFailure.isRetryable(said)) {
             return RowRefusals.conflict(STEP, target(), SqlFailure.text(said), said);
         }
-        engine().explain(said, connection);
+        engine().explain(STEP, target(), said, connection);
         throw failed;
     }
 }

@@ -36,7 +36,8 @@ final class RowBatch<C> {
         if (change.columns().isEmpty()) {
             throw refused(target, "it sets no column");
         }
-        if (!values.isEmpty() && !Set.copyOf(change.columns()).equals(Set.copyOf(values.get(0).columns()))) {
+        if (!values.isEmpty()
+                && !Set.copyOf(change.columns()).equals(Set.copyOf(values.get(0).columns()))) {
             throw refused(
                     target,
                     "it sets the columns " + change.columns() + ", and another one "
@@ -61,7 +62,10 @@ final class RowBatch<C> {
             arrays.add(array);
         }
         List<RowTarget> targets = sessions.stream().map(RowSession::target).toList();
-        Duration wait = sessions.stream().map(RowSession::patience).min(Duration::compareTo).orElseThrow();
+        Duration wait = sessions.stream()
+                .map(RowSession::patience)
+                .min(Duration::compareTo)
+                .orElseThrow();
         new RowSend<>(engine, RowForm.UPDATE, sessions, wait)
                 .run((sql, operation) -> sql.batch(targets, columns, arrays, operation));
     }

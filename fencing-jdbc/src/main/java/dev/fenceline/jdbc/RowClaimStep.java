@@ -110,7 +110,8 @@ final class RowClaimStep<C, R> {
                     requireAnother(connections, said);
                     return Optional.empty();
                 }
-                boolean again = SqlFailure.isRetryable(said) && !SqlFailure.isTimeout(said) && conflicts < MAX_CONFLICTS;
+                boolean again =
+                        SqlFailure.isRetryable(said) && !SqlFailure.isTimeout(said) && conflicts < MAX_CONFLICTS;
                 if (!again) {
                     throw refusal(failed, connection, timeout);
                 }
@@ -174,7 +175,7 @@ final class RowClaimStep<C, R> {
         if (ofServer.isPresent()) {
             return ofServer.get();
         }
-        engine.explain(said, connection);
+        engine.explain(STEP, target, said, connection);
         throw failed;
     }
 

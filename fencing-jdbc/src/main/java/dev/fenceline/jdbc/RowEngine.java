@@ -131,8 +131,7 @@ final class RowEngine<C> {
 
     /** For the guard's mark alone, which no library needs to bind. */
     RowSql plain(Connection connection, Duration wait) throws SQLException {
-        return new RowSql(
-                table, known.shapes.of(connection), RowStatement.Placeholder.MARK, Optional.of(millis(wait)));
+        return new RowSql(table, known.shapes.of(connection), RowStatement.Placeholder.MARK, Optional.of(millis(wait)));
     }
 
     boolean isKeyIndex(Connection connection, String index) throws SQLException {
@@ -140,13 +139,16 @@ final class RowEngine<C> {
     }
 
     /** The table, the schema or the server may have changed since it was looked at: if that explains the failure, says so. */
-    void explain(SQLException said, Connection connection) {
+    void explain(String step, RowTarget target, SQLException said, Connection connection) {
         if (TableShapes.isDoubtful(said)) {
             try {
                 known.shapes.check(connection);
             } catch (SQLException unanswered) {
                 said.addSuppressed(unanswered);
             }
+        }
+        if (SqlFailure.isReadOnly(said)) {
+            throw Refusals.refused(step, target.resource(), said, connection);
         }
     }
 

@@ -146,7 +146,7 @@ final class RowSend<C> {
         if (ofServer.isPresent()) {
             return ofServer.get();
         }
-        engine.explain(said, connection);
+        engine.explain(form.step(), first, said, connection);
         throw failed;
     }
 

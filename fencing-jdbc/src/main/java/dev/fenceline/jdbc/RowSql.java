@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class RowSql {
 
     // Claimed by whom is told as in claim_v1. The check is evaluated before the row is looked for, and may raise.
-    private static final String GUARD_OPEN = "INSERT INTO fenceline.guard AS g (lock, token, holder, claimed_at, claimed_by) SELECT ";
+    private static final String GUARD_OPEN =
+            "INSERT INTO fenceline.guard AS g (lock, token, holder, claimed_at, claimed_by) SELECT ";
     private static final String GUARD_CLOSE =
             " ON CONFLICT (lock) DO UPDATE SET token = excluded.token, holder = excluded.holder,"
                     + " claimed_at = excluded.claimed_at, claimed_by = excluded.claimed_by"
@@ -32,11 +33,7 @@ final class RowSql {
     private final Optional<Integer> waitMillis;
 
     /** Empty where the transaction is the user's, and how long it waits too. */
-    RowSql(
-            FencedTable<?> table,
-            TableShape shape,
-            RowStatement.Placeholder placeholder,
-            Optional<Integer> waitMillis) {
+    RowSql(FencedTable<?> table, TableShape shape, RowStatement.Placeholder placeholder, Optional<Integer> waitMillis) {
         this.table = table;
         this.shape = shape;
         this.placeholder = placeholder;
@@ -87,8 +84,7 @@ final class RowSql {
         return record(sql, operation.get()).text(" FROM w) FROM w").counting();
     }
 
-    private RowStatement body(
-            RowStatement sql, RowForm form, RowTarget row, ColumnValues values, Admission admission) {
+    private RowStatement body(RowStatement sql, RowForm form, RowTarget row, ColumnValues values, Admission admission) {
         return switch (form) {
             case UPDATE -> update(sql, row, values, admission);
             case DELETE -> delete(sql, row);
@@ -140,7 +136,11 @@ final class RowSql {
     }
 
     /** All rows or none: each is compared with the token that it was claimed with. */
-    RowStatement batch(List<RowTarget> rows, List<String> columns, List<List<@Nullable Object>> values, Optional<RowOperation> operation) {
+    RowStatement batch(
+            List<RowTarget> rows,
+            List<String> columns,
+            List<List<@Nullable Object>> values,
+            Optional<RowOperation> operation) {
         List<String> keys = table.keyColumns();
         RowStatement sql = begin().text("WITH w AS (UPDATE " + table + " AS a SET ");
         sql.text(each(columns.size(), i -> FencedTable.quoted(columns.get(i)) + " = v.v" + i, ", "));
@@ -149,11 +149,19 @@ final class RowSql {
         for (int i = 0; i < columns.size(); i++) {
             array(sql, columns.get(i), values.get(i)).text(", ");
         }
-        array(sql, FencedTable.TOKEN, rows.stream().map(row -> row.token().value()).toList())
+        array(
+                        sql,
+                        FencedTable.TOKEN,
+                        rows.stream().map(row -> row.token().value()).toList())
                 .text(", ");
-        array(sql, FencedTable.HOLDER, rows.stream().map(row -> row.token().holder()).toList());
-        sql.text(") AS v (" + each(keys.size(), i -> "k" + i + ", ", "") + each(columns.size(), i -> "v" + i + ", ", ""));
-        sql.text("t, h) WHERE " + each(keys.size(), i -> "a." + FencedTable.quoted(keys.get(i)) + " = v.k" + i, " AND "));
+        array(
+                sql,
+                FencedTable.HOLDER,
+                rows.stream().map(row -> row.token().holder()).toList());
+        sql.text(") AS v (" + each(keys.size(), i -> "k" + i + ", ", "")
+                + each(columns.size(), i -> "v" + i + ", ", ""));
+        sql.text("t, h) WHERE "
+                + each(keys.size(), i -> "a." + FencedTable.quoted(keys.get(i)) + " = v.k" + i, " AND "));
         sql.text(" AND a.fence_token = v.t AND a.fence_holder = v.h");
         limitWait(sql).text(" RETURNING 1) SELECT CASE WHEN count(*) = ").parameter((long) rows.size());
         if (operation.isPresent()) {
@@ -171,11 +179,12 @@ final class RowSql {
     /** Reads the marks of rows and of their guards in one snapshot, in their order. */
     RowStatement marks(List<RowTarget> rows) {
         List<String> keys = table.keyColumns();
-        RowStatement sql = begin().text("SELECT a.fence_token IS NOT NULL, a.fence_token, a.fence_holder, g.token, g.holder"
-                + " FROM unnest(");
+        RowStatement sql = begin().text(
+                        "SELECT a.fence_token IS NOT NULL, a.fence_token, a.fence_holder, g.token, g.holder"
+                                + " FROM unnest(");
         keyArrays(sql, rows);
-        List<@Nullable Object> locks =
-                new ArrayList<>(rows.stream().map(row -> row.token().lock().toString()).toList());
+        List<@Nullable Object> locks = new ArrayList<>(
+                rows.stream().map(row -> row.token().lock().toString()).toList());
         sql.text("CAST(")
                 .parameter(new RowStatement.Values("text", locks))
                 .text(" AS text[])) WITH ORDINALITY AS v (" + each(keys.size(), i -> "k" + i + ", ", "") + "l, n)");
@@ -259,7 +268,10 @@ final class RowSql {
     private void keyArrays(RowStatement sql, List<RowTarget> rows) {
         for (int i = 0; i < table.keyColumns().size(); i++) {
             int part = i;
-            array(sql, table.keyColumns().get(i), rows.stream().map(row -> row.key().get(part)).toList())
+            array(
+                            sql,
+                            table.keyColumns().get(i),
+                            rows.stream().map(row -> row.key().get(part)).toList())
                     .text(", ");
         }
     }

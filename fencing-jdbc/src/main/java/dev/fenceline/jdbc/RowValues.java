@@ -18,8 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RowValues extends ColumnValues {
 
-    private record Assignment(
-            @Nullable String expression, List<@Nullable Object> parameters) {}
+    private record Assignment(@Nullable String expression, List<@Nullable Object> parameters) {}
 
     private static final RowValues NONE = new RowValues(List.of(), List.of());
 
@@ -106,7 +105,10 @@ public final class RowValues extends ColumnValues {
         if (assignment.expression() == null) {
             statement.cast(assignment.parameters().get(0), shape.type(columns.get(place)));
         } else {
-            statement.text("(").fragment(assignment.expression(), assignment.parameters()).text(")");
+            statement
+                    .text("(")
+                    .fragment(assignment.expression(), assignment.parameters())
+                    .text(")");
         }
     }
 

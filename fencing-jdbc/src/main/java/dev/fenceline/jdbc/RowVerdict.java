@@ -49,8 +49,6 @@ final class RowVerdict {
         }
         boolean neverClaimed =
                 session.admission() == Admission.EQUAL && mark.exists() && mark.of(token) == Mark.Standing.NOT_CLAIMED;
-        return neverClaimed
-                ? Optional.of(RowRefusals.notClaimed(session.target(), mark, cause))
-                : Optional.empty();
+        return neverClaimed ? Optional.of(RowRefusals.notClaimed(session.target(), mark, cause)) : Optional.empty();
     }
 }

@@ -102,8 +102,7 @@ record TableShape(Map<String, Column> columns, Set<String> keyIndexes, String fs
         }
         switch (fence) {
             case "none" ->
-                throw misfit(
-                        table, "this database has no fence schema. Run FenceMigrations.on(owner).install() once");
+                throw misfit(table, "this database has no fence schema. Run FenceMigrations.on(owner).install() once");
             case "older" ->
                 throw misfit(
                         table,

@@ -33,7 +33,9 @@ class RowLostUpdateTest extends OneRow {
         assertThatThrownBy(() -> a.update(value(a.row().orElseThrow() + 10))).isInstanceOf(StaleTokenException.class);
         b.update(value(b.row().orElseThrow() + 20));
 
-        assertThat(stored()).as("the refused 10 were never reported as accepted").isEqualTo("120");
+        assertThat(stored())
+                .as("the refused 10 were never reported as accepted")
+                .isEqualTo("120");
     }
 
     @Test
@@ -43,8 +45,10 @@ class RowLostUpdateTest extends OneRow {
         long readByA = Long.parseLong(stored());
         long readByB = Long.parseLong(stored());
 
-        assertThat(naively(String.format(write, readByA + 10, older.value()), older)).isEqualTo(1);
-        assertThat(naively(String.format(write, readByB + 20, newer.value()), newer)).isEqualTo(1);
+        assertThat(naively(String.format(write, readByA + 10, older.value()), older))
+                .isEqualTo(1);
+        assertThat(naively(String.format(write, readByB + 20, newer.value()), newer))
+                .isEqualTo(1);
 
         assertThat(stored()).as("10 of A's were accepted and are gone").isEqualTo("120");
     }
@@ -92,7 +96,9 @@ class RowLostUpdateTest extends OneRow {
                     .as("rows that the naive claim found")
                     .isZero();
         }
-        assertThat(stored()).as("but there is one, and its mark is the older one").isEqualTo("1");
+        assertThat(stored())
+                .as("but there is one, and its mark is the older one")
+                .isEqualTo("1");
         current.update(value(2));
         assertThat(stored()).as("which goes on writing behind the newer claim").isEqualTo("2");
     }
@@ -103,7 +109,8 @@ class RowLostUpdateTest extends OneRow {
         RowClaim<Long> current = rows.claim(older, id, VALUE);
         try (Connection connection = transaction(database.source())) {
             current.in(connection).insert(value(1));
-            Future<RowClaim<Long>> newcomer = threads.submit(() -> named("newer").claim(newer, id, VALUE));
+            Future<RowClaim<Long>> newcomer =
+                    threads.submit(() -> named("newer").claim(newer, id, VALUE));
             database.awaitLockWait("newer");
             connection.commit();
             assertThat(newcomer.get(20, TimeUnit.SECONDS).row()).contains(1L);
@@ -117,8 +124,7 @@ class RowLostUpdateTest extends OneRow {
     void aRowDeletedPastTheGuardComesBackUnderAnOlderToken() throws SQLException {
         RowClaim<Long> old = rows.claim(older, id, VALUE);
         rows.claim(newer, id, VALUE);
-        assertThat(naively(
-                        "DELETE FROM thing WHERE id = " + id + " AND fence_token = ? AND fence_holder = ?", newer))
+        assertThat(naively("DELETE FROM thing WHERE id = " + id + " AND fence_token = ? AND fence_holder = ?", newer))
                 .isEqualTo(1);
 
         old.insert(value(old.row().orElseThrow()));
@@ -141,7 +147,8 @@ class RowLostUpdateTest extends OneRow {
     void aDeletionPastTheFenceIsMadeGoodByTheTriggerThatKeepsMarks() throws SQLException {
         TestDatabase kept = TestDatabase.create();
         kept.execute("CREATE TABLE thing (id bigint PRIMARY KEY, value bigint, fence_token bigint NOT NULL DEFAULT 0,"
-                + " fence_holder uuid); SELECT fenceline.keep_marks_v1('thing', 'thing', 'id'); INSERT INTO thing VALUES (" + id
+                + " fence_holder uuid); SELECT fenceline.keep_marks_v1('thing', 'thing', 'id'); INSERT INTO thing VALUES ("
+                + id
                 + ", 100)");
         PostgresRows<Long> withTrigger = on(kept.source());
         RowClaim<Long> old = withTrigger.claim(older, id, VALUE);

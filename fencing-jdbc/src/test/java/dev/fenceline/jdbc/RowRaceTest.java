@@ -49,7 +49,8 @@ class RowRaceTest extends OneRow {
             assertThatThrownBy(() -> stale.get(20, TimeUnit.SECONDS))
                     .cause()
                     .isInstanceOfSatisfying(
-                            StaleTokenException.class, e -> assertThat(e.newest()).isEqualTo(newer))
+                            StaleTokenException.class,
+                            e -> assertThat(e.newest()).isEqualTo(newer))
                     .hasMessageContaining(" on " + resource + " refused: token " + older + " is older by ")
                     .hasMessageEndingWith("A newer holder has taken over; stop, and do not retry with this token.");
         }
@@ -93,11 +94,15 @@ class RowRaceTest extends OneRow {
         RowClaim<Long> current = rows.claim(older, id, VALUE);
         try (Connection connection = transaction(database.source())) {
             write(form, current.in(connection));
-            Future<RowClaim<Long>> newcomer = threads.submit(() -> named("newer").claim(newer, id, VALUE));
+            Future<RowClaim<Long>> newcomer =
+                    threads.submit(() -> named("newer").claim(newer, id, VALUE));
             database.awaitLockWait("newer");
             connection.commit();
 
-            assertThat(newcomer.get(20, TimeUnit.SECONDS).row().map(String::valueOf).orElse("none"))
+            assertThat(newcomer.get(20, TimeUnit.SECONDS)
+                            .row()
+                            .map(String::valueOf)
+                            .orElse("none"))
                     .isEqualTo(form.after);
         }
         assertThatThrownBy(() -> current.update(value(7))).isInstanceOf(StaleTokenException.class);
@@ -111,11 +116,15 @@ class RowRaceTest extends OneRow {
         RowClaim<Long> current = rows.claim(older, id, VALUE);
         try (Connection connection = transaction(database.source())) {
             write(form, current.in(connection));
-            Future<RowClaim<Long>> newcomer = threads.submit(() -> named("newer").claim(newer, id, VALUE));
+            Future<RowClaim<Long>> newcomer =
+                    threads.submit(() -> named("newer").claim(newer, id, VALUE));
             database.awaitLockWait("newer");
             connection.rollback();
 
-            assertThat(newcomer.get(20, TimeUnit.SECONDS).row().map(String::valueOf).orElse("none"))
+            assertThat(newcomer.get(20, TimeUnit.SECONDS)
+                            .row()
+                            .map(String::valueOf)
+                            .orElse("none"))
                     .isEqualTo(form.before());
         }
         assertThat(stored()).isEqualTo(form.before());
@@ -264,13 +273,13 @@ class RowRaceTest extends OneRow {
 
     @Test
     void inARaceOfManyInsertsAndDeletionsEachClaimSeesWhatTheOneBeforeItLeft() throws Exception {
-        // One after the other by their tokens, but all at once: a claim that is late is refused, and one that is admitted goes on
+        // One after the other by their tokens, but all at once: a claim that is late is refused, and one that is
+        // admitted goes on
         // from the highest value that anybody wrote.
         remove();
-        List<dev.fenceline.FencingToken> tokens =
-                java.util.stream.Stream.generate(() -> Grants.next(TABLE.lock(id)))
-                        .limit(24)
-                        .toList();
+        List<dev.fenceline.FencingToken> tokens = java.util.stream.Stream.generate(() -> Grants.next(TABLE.lock(id)))
+                .limit(24)
+                .toList();
         java.util.concurrent.atomic.AtomicInteger next = new java.util.concurrent.atomic.AtomicInteger();
         java.util.concurrent.atomic.AtomicInteger accepted = new java.util.concurrent.atomic.AtomicInteger();
 
@@ -285,7 +294,8 @@ class RowRaceTest extends OneRow {
                     }
                     accepted.incrementAndGet();
                 } catch (StaleTokenException overtaken) {
-                    assertThat(overtaken.newest().value()).isGreaterThan(tokens.get(i).value());
+                    assertThat(overtaken.newest().value())
+                            .isGreaterThan(tokens.get(i).value());
                 }
             }
         });

@@ -1,0 +1,155 @@
+package dev.fenceline.migrations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.LockName;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the database does for row mode by itself. */
+@Tag("server")
+class RowsSchemaTest {
+
+    private static final String ME = "'00000000-0000-0000-0000-000000000001'";
+
+    Database database;
+
+    @BeforeEach
+    void install() {
+        database = Database.installed();
+        database.execute("CREATE SCHEMA bank; CREATE TABLE bank.account (id bigint, part text, other numeric,"
+                + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid, PRIMARY KEY (id, part))");
+    }
+
+    private void insert(long id, String part, long token) {
+        database.execute("INSERT INTO bank.account VALUES (" + id + ", '" + part.replace("'", "''") + "', 0, " + token
+                + ", " + (token == 0 ? "NULL" : ME) + ")");
+    }
+
+    private List<String> marks() {
+        return database.rows(
+                "SELECT lock || ' ' || token || ' ' || right(holder::text, 1) FROM fenceline.guard ORDER BY 1");
+    }
+
+    @Test
+    void theMarkOfADeletedRowIsKeptByItsTriggerAndLostWithoutIt() {
+        insert(1, "a:b", 7);
+        insert(2, "never claimed", 0);
+        database.execute("SELECT fenceline.keep_marks_v1('bank.account', 'account', 'id', 'part')");
+        database.execute("DELETE FROM bank.account");
+        assertThat(marks()).containsExactly("account:1:a%3Ab 7 1");
+
+        insert(1, "a:b", 6);
+        database.execute("SET session_replication_role = replica; DELETE FROM bank.account");
+        assertThat(marks()).as("never lowered").containsExactly("account:1:a%3Ab 7 1");
+        insert(1, "a:b", 8);
+        database.execute("SET session_replication_role = replica; DELETE FROM bank.account");
+        assertThat(marks()).as("in every mode of the session").containsExactly("account:1:a%3Ab 8 1");
+
+        database.execute("DROP TRIGGER fenceline_keep_mark ON bank.account");
+        insert(1, "a:b", 9);
+        database.execute("DELETE FROM bank.account");
+        assertThat(marks()).containsExactly("account:1:a%3Ab 8 1");
+    }
+
+    @Test
+    void theTriggerWorksForARoleThatMayOnlyDelete() {
+        String role = database.newRole("deleter_");
+        database.execute("GRANT USAGE ON SCHEMA bank TO \"" + role + "\"; GRANT SELECT, DELETE ON bank.account TO \""
+                + role + "\"; SELECT fenceline.keep_marks_v1('bank.account', 'account', 'id', 'part')");
+        insert(1, "x", 7);
+        Database.execute(database.as(role), "DELETE FROM bank.account");
+        assertThat(marks()).containsExactly("account:1:x 7 1");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "'account', 'nothing' | it has no column nothing",
+                "'account', 'other' | column other is numeric, and a lock is named by whole numbers, text and uuid",
+            })
+    void aTableThatItCannotServeIsRefused(String arguments, String why) {
+        assertThatThrownBy(() -> Database.run(
+                        database.source(), "SELECT fenceline.keep_marks_v1('bank.account', " + arguments + ")"))
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL008"))
+                .hasMessageContaining("Marks of bank.account cannot be kept: " + why);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "42",
+                "",
+                "a:b",
+                "%3A",
+                "100 %",
+                "'; DROP TABLE x; --",
+                "\"quoted\"",
+                "tab less",
+                "\u00e9",
+                "e\u0301",
+                "\u1e9b\u0323",
+                "\ud83d\udd12",
+                "\uac00\u11a8",
+            })
+    void theServerNamesALockAsTheClientDoes(String part) {
+        UUID id = UUID.randomUUID();
+        String quoted = "'" + part.replace("'", "''") + "'";
+        assertThat(database.rows("SELECT fenceline.row_lock_v1('thing', ARRAY[" + quoted + ", '-7', '" + id + "'])"))
+                .containsExactly(LockName.of("thing", part, -7, id).toString());
+    }
+
+    @Test
+    void aRecordIsPlainAndNotOlderThanAResolversMemory() {
+        String id = "'11111111-1111-1111-1111-111111111111'";
+        database.execute("SELECT fenceline.resolve_v1(" + id + ", now(), 1000)");
+        assertThatThrownBy(() -> Database.run(database.source(), "SELECT fenceline.record_row_v1(" + id + ", now())"))
+                .as("after the verdict that it never will")
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("23505"));
+        assertThatThrownBy(() -> Database.run(
+                        database.source(),
+                        "SELECT fenceline.record_row_v1(gen_random_uuid(), now() - interval '7 days 1 minute')"))
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL007"))
+                .hasMessageContaining("Write refused: its time is more than 7 days ago");
+        database.execute(
+                "INSERT INTO fenceline.operation SELECT gen_random_uuid(), now() - interval '9 days', 'applied'"
+                        + " FROM generate_series(1, 3)");
+        database.execute("SELECT fenceline.record_row_v1(gen_random_uuid(), now())");
+        assertThat(database.rows(
+                        "SELECT count(*) FROM fenceline.operation WHERE entered_at < now() - interval '8 days'"))
+                .as("one in, two out")
+                .containsExactly("1");
+    }
+
+    @Test
+    void aRefusalNamesTableLockAndTokens() {
+        assertThatThrownBy(() -> Database.run(
+                        database.source(), "SELECT fenceline.refuse_row_v1('bank.account', 'account:1', 7, '8')"))
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
+                .hasMessageContaining("Write to bank.account under token 7 of lock 'account:1' refused: the mark is 8");
+    }
+
+    @Test
+    void aRoleThatIsNotThereIsTold() {
+        assertThatThrownBy(() -> FenceMigrations.on(database.source()).grantRowsTo("no one"))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessage(
+                        "Granting the use of row mode to role 'no one' failed: ERROR: role \"no one\" does not exist"
+                                + " (SQLSTATE 42704). To do: install first, connect as the owner of schema fenceline, and create the"
+                                + " role.");
+    }
+}
