@@ -43,7 +43,10 @@ final class RowInTransaction<C> extends RowWriter<C> {
             } catch (StatementFailed failed) {
                 throw refusal(form, connection, failed);
             }
-            if (count != 1) {
+            if (count < 0) {
+                throw RowRefusals.uncounted(form.step(), target(), count);
+            }
+            if (count == 0) {
                 throw refused(
                         connection,
                         RowVerdict.of(form, List.of(session()), List.of(mark(form.step(), connection)), null));

@@ -1,6 +1,7 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.FencelineException;
+import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.RowExistsException;
 import dev.fenceline.RowMissingException;
@@ -79,5 +80,18 @@ final class RowRefusals {
             rejected.addSuppressed(cause);
         }
         return rejected;
+    }
+
+    static OutcomeUnknownException unknown(String step, RowTarget target, String why, @Nullable Throwable cause) {
+        return new OutcomeUnknownException(
+                step + " of " + target.resource() + " under token " + target.token() + " may have happened: " + why
+                        + ". Read the row under its claim before the write is done again; a fence that is recorded()"
+                        + " settles a lost answer by itself.",
+                null,
+                cause);
+    }
+
+    static OutcomeUnknownException uncounted(String step, RowTarget target, long count) {
+        return unknown(step, target, "the driver does not say how many rows were written, but " + count, null);
     }
 }

@@ -13,7 +13,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Sends one statement that writes one row or several, in auto-commit, and finds out what became of it.
@@ -109,7 +108,7 @@ final class RowSend<C> {
             throw RowVerdict.of(form, sessions, marks(connection), null);
         }
         if (count != sessions.size()) {
-            throw unknown("the driver does not say how many rows were written, but " + count, null);
+            throw RowRefusals.uncounted(form.step(), first, count);
         }
     }
 
@@ -161,7 +160,11 @@ final class RowSend<C> {
     private void settle(Session<C> session, Optional<RowOperation> operation, SQLException cause) {
         session.close();
         if (operation.isEmpty()) {
-            throw unknown("the connection was lost (" + SqlFailure.text(cause) + "), and nothing recorded it", cause);
+            throw RowRefusals.unknown(
+                    form.step(),
+                    first,
+                    "the connection was lost (" + SqlFailure.text(cause) + "), and nothing recorded it",
+                    cause);
         }
         RowOperation sent = operation.get();
         CommitResolver<C> resolver = new CommitResolver<>(
@@ -193,14 +196,5 @@ final class RowSend<C> {
             cause.addSuppressed(unanswered);
         }
         return RowEngine.lost(form.step(), first, cause);
-    }
-
-    private OutcomeUnknownException unknown(String why, @Nullable Throwable cause) {
-        return new OutcomeUnknownException(
-                form.step() + " of " + first.resource() + " under token " + first.token() + " may have happened: " + why
-                        + ". Read the row under its claim before the write is done again; a fence that is recorded()"
-                        + " settles a lost answer by itself.",
-                null,
-                cause);
     }
 }

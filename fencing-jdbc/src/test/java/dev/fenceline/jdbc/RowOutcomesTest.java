@@ -340,6 +340,11 @@ class RowOutcomesTest extends OneRow {
                             + " again; a fence that is recorded() settles a lost answer by itself.");
             assertThat(last()).isEqualTo(WriteOutcome.UNKNOWN);
             assertThat(claim.read()).as("which tells").contains(7L);
+            connection.setAutoCommit(false);
+            assertThatThrownBy(() -> claim.in(uncounted(connection)).update(value(8)))
+                    .isInstanceOf(OutcomeUnknownException.class)
+                    .hasMessageContaining(
+                            "may have happened: the driver does not say how many rows were written, but -2.");
         }
     }
 

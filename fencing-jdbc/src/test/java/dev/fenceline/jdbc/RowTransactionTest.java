@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
+import dev.fenceline.LockName;
 import dev.fenceline.RowExistsException;
 import dev.fenceline.RowMissingException;
 import dev.fenceline.StaleTokenException;
@@ -106,6 +107,25 @@ class RowTransactionTest extends OneRow {
                     .hasMessageContaining("thing_tag_key");
         }
         assertThat(stored()).isEqualTo("100");
+    }
+
+    @Test
+    void theKeyOfAPartitionIsKnownToo() throws SQLException {
+        database.execute(
+                "CREATE TABLE parted (id bigint PRIMARY KEY, value bigint, fence_token bigint NOT NULL DEFAULT 0,"
+                        + " fence_holder uuid) PARTITION BY HASH (id); CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH"
+                        + " (MODULUS 2, REMAINDER 0); CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1)");
+        FencedTable<Long> parted = FencedTable.of("parted").key("id", key -> LockName.of("thing", key));
+        RowClaim<Long> claim =
+                PostgresRows.on(database.source(), parted).listener(events).claim(older, id, VALUE);
+        claim.insert(value(1));
+        claim.update(value(2));
+        claim.upsert(value(3));
+        try (Connection connection = transaction(database.source())) {
+            assertThatThrownBy(() -> claim.in(connection).insert(value(7))).isInstanceOf(RowExistsException.class);
+        }
+        claim.delete();
+        assertThat(claim.read()).isEmpty();
     }
 
     @Test

@@ -75,12 +75,13 @@ class RowsSchemaTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "'account', 'nothing' | it has no column nothing",
-                "'account', 'other' | column other is numeric, and a lock is named by whole numbers, text and uuid",
+                "nothing | it has no column nothing",
+                "other | column other is numeric, and a lock is named by whole numbers, text and uuid",
             })
-    void aTableThatItCannotServeIsRefused(String arguments, String why) {
+    void aTableThatItCannotServeIsRefused(String column, String why) {
         assertThatThrownBy(() -> Database.run(
-                        database.source(), "SELECT fenceline.keep_marks_v1('bank.account', " + arguments + ")"))
+                        database.source(),
+                        "SELECT fenceline.keep_marks_v1('bank.account', 'account', '" + column + "')"))
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL008"))
                 .hasMessageContaining("Marks of bank.account cannot be kept: " + why);
