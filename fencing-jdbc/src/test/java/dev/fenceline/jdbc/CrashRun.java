@@ -83,7 +83,9 @@ final class CrashRun implements AutoCloseable {
             FencingToken mark = database.mark(claimed);
             // Of two claims with one number only one is acknowledged, so a mark of that number is that one.
             assertThat(mark.value() > claimed.value() || mark.equals(claimed))
-                    .as("seed %d: after crash %d the mark is %s, and the claim of %s was acknowledged", seed, crashes, mark, claimed)
+                    .as(
+                            "seed %d: after crash %d the mark is %s, and the claim of %s was acknowledged",
+                            seed, crashes, mark, claimed)
                     .isTrue();
         });
         outage.end();
@@ -124,8 +126,12 @@ final class CrashRun implements AutoCloseable {
     void verify() {
         System.out.println(crashes + " crashes with seed " + seed + ": " + new TreeMap<>(counts));
         assertThat(movements.violations()).as("seed %d", seed).isEmpty();
-        assertThat(counts.getOrDefault("applied", 0)).as("seed %d: %s", seed, counts).isGreaterThan(crashes);
-        assertThat(counts.getOrDefault("claimed", 0)).as("seed %d: %s", seed, counts).isGreaterThan(crashes);
+        assertThat(counts.getOrDefault("applied", 0))
+                .as("seed %d: %s", seed, counts)
+                .isGreaterThan(crashes);
+        assertThat(counts.getOrDefault("claimed", 0))
+                .as("seed %d: %s", seed, counts)
+                .isGreaterThan(crashes);
     }
 
     private void write(Random choices) throws Exception {
@@ -142,7 +148,8 @@ final class CrashRun implements AutoCloseable {
     }
 
     private void session(Random choices) throws Exception {
-        try (FencedLease lease = lock.acquireWithin(LIMIT)) {
+        FencedLease lease = lock.acquireWithin(LIMIT);
+        try {
             boolean losesLock = choices.nextInt(3) > 0;
             if (losesLock) {
                 // And does not know it, as after a pause: the next holder is on its way, and the fence has to decide.
@@ -156,6 +163,8 @@ final class CrashRun implements AutoCloseable {
             for (int units = 1 + choices.nextInt(LONGEST_SESSION); units > 0; units--) {
                 unit(claim, 1 + choices.nextInt(9));
             }
+        } finally {
+            lease.close();
         }
     }
 
@@ -194,7 +203,8 @@ final class CrashRun implements AutoCloseable {
     }
 
     private static Optional<FencingToken> newer(Optional<FencingToken> known, Optional<FencingToken> fresh) {
-        boolean rises = known.isEmpty() || known.get().value() < fresh.orElseThrow().value();
+        boolean rises =
+                known.isEmpty() || known.get().value() < fresh.orElseThrow().value();
         return rises ? fresh : known;
     }
 

@@ -146,19 +146,19 @@ class CrashTest {
                         .isInstanceOf(BackendUnavailableException.class)
                         .hasMessageStartingWith("Claim of token " + client.token() + " on " + resource(client)
                                 + " failed, the connection was lost: ")
-                        .hasMessageEndingWith("No answer came, so the mark may have been raised, which does no harm: a claim"
-                                + " is repeated with the same token while its lease runs, or the lock is acquired anew.");
+                        .hasMessageEndingWith(
+                                "No answer came, so the mark may have been raised, which does no harm: a claim"
+                                        + " is repeated with the same token while its lease runs, or the lock is acquired anew.");
             case CLAIMED ->
                 assertThat(told)
                         .isInstanceOf(BackendUnavailableException.class)
-                        .hasMessageStartingWith(
-                                "Transaction on " + resource(client) + " failed, no connection: ")
+                        .hasMessageStartingWith("Transaction on " + resource(client) + " failed, no connection: ")
                         .hasMessageEndingWith("Check that the server runs and is reachable from here, then try again.");
             case ENTER_WAITS, ENTER_UNANSWERED, WRITTEN, LEAVE_UNANSWERED ->
                 assertThat(told)
                         .isInstanceOf(BackendUnavailableException.class)
-                        .hasMessageStartingWith("Transaction under token " + client.token() + " on "
-                                + resource(client) + " failed, the connection was lost: ")
+                        .hasMessageStartingWith("Transaction under token " + client.token() + " on " + resource(client)
+                                + " failed, the connection was lost: ")
                         .hasMessageEndingWith("Nothing of it was committed. Run it again under the same claim when the"
                                 + " database answers.");
             case COMMIT_ON_ITS_WAY, COMMIT_UNANSWERED ->
@@ -179,14 +179,16 @@ class CrashTest {
         CrashClient client = WHEN_IT_IS_BACK.get(step);
         switch (step) {
             case CLAIM_ON_ITS_WAY, CLAIM_WAITS, CLAIM_UNANSWERED, CLAIMED, COMMIT_UNANSWERED -> {
-                assertThat(client.failure()).as("a claim is repeated, a commit recognised").isEmpty();
+                assertThat(client.failure())
+                        .as("a claim is repeated, a commit recognised")
+                        .isEmpty();
                 assertThat(client.movements.holds(client.operation)).isTrue();
             }
             case ENTER_WAITS, ENTER_UNANSWERED, WRITTEN, LEAVE_UNANSWERED, COMMIT_ON_ITS_WAY -> {
                 assertThat(client.failure().orElseThrow())
                         .isInstanceOf(BackendUnavailableException.class)
-                        .hasMessageStartingWith("Transaction under token " + client.token() + " on "
-                                + resource(client) + " failed, the connection was lost: ")
+                        .hasMessageStartingWith("Transaction under token " + client.token() + " on " + resource(client)
+                                + " failed, the connection was lost: ")
                         .hasMessageEndingWith("Nothing of it was committed. The mark is " + client.token()
                                 + "; run it again under the same claim.");
                 assertThat(client.movements.holds(client.operation)).isFalse();
@@ -231,8 +233,7 @@ class CrashTest {
         assertThat(client.movements.violations()).isEmpty();
         assertThatThrownBy(() -> fence.resume(client.older))
                 .isInstanceOfSatisfying(
-                        StaleTokenException.class,
-                        e -> assertThat(e.newest()).isEqualTo(client.token()))
+                        StaleTokenException.class, e -> assertThat(e.newest()).isEqualTo(client.token()))
                 .hasMessageContaining("token " + client.older + " is older by");
     }
 
@@ -247,7 +248,9 @@ class CrashTest {
         CrashClient client = doesItAgain;
         assertThat(client.failure().orElseThrow()).isInstanceOf(OutcomeUnknownException.class);
 
-        client.claim().orElseThrow().useTransaction(c -> client.movements.move(c, client.token(), client.operation, 10));
+        client.claim()
+                .orElseThrow()
+                .useTransaction(c -> client.movements.move(c, client.token(), client.operation, 10));
         client.movements.believe(client.operation, Belief.APPLIED);
 
         assertThat(client.movements.violations())

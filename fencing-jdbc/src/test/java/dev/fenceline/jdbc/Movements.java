@@ -42,8 +42,9 @@ final class Movements {
     }
 
     static void createLog(TestDatabase database) {
-        database.execute("CREATE TABLE movement (number bigserial PRIMARY KEY, account int NOT NULL, operation uuid NOT NULL,"
-                + " token bigint NOT NULL, before bigint NOT NULL, after bigint NOT NULL)");
+        database.execute(
+                "CREATE TABLE movement (number bigserial PRIMARY KEY, account int NOT NULL, operation uuid NOT NULL,"
+                        + " token bigint NOT NULL, before bigint NOT NULL, after bigint NOT NULL)");
     }
 
     /** Reads, computes and writes; to be run in a fenced transaction. */
@@ -108,8 +109,9 @@ final class Movements {
     private List<Movement> log() {
         try (Connection connection = database.source().getConnection();
                 Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT operation, token, before, after FROM movement WHERE account = "
-                        + account + " ORDER BY number")) {
+                ResultSet rows =
+                        statement.executeQuery("SELECT operation, token, before, after FROM movement WHERE account = "
+                                + account + " ORDER BY number")) {
             List<Movement> log = new ArrayList<>();
             while (rows.next()) {
                 log.add(new Movement(rows.getObject(1, UUID.class), rows.getLong(2), rows.getLong(3), rows.getLong(4)));

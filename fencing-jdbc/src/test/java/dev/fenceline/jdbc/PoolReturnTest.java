@@ -53,11 +53,7 @@ class PoolReturnTest extends TwoGrants {
 
     static Stream<Arguments> endings() {
         return Stream.of(
-                        new Ending(
-                                "a statement fails",
-                                PoolReturnTest::fail,
-                                SQLException.class,
-                                "division by zero"),
+                        new Ending("a statement fails", PoolReturnTest::fail, SQLException.class, "division by zero"),
                         new Ending(
                                 "a failure is swallowed",
                                 c -> {

@@ -83,7 +83,8 @@ class SmokeTest extends TwoGrants {
     void theHandleOfJdbiIsFencedToo() {
         JdbiFence onJdbi = JdbiFence.on(Jdbi.create(app));
         Claim<Handle> overtaken = onJdbi.claim(older);
-        overtaken.useTransaction(handle -> handle.execute("UPDATE account SET balance = balance + ? WHERE id = ?", 10, 1));
+        overtaken.useTransaction(
+                handle -> handle.execute("UPDATE account SET balance = balance + ? WHERE id = ?", 10, 1));
         fence.claim(newer);
 
         assertThatThrownBy(() -> overtaken.useTransaction(handle -> handle.execute("DELETE FROM account")))

@@ -96,7 +96,8 @@ class TerminatedBackendTest extends TwoGrants {
         AtomicBoolean terminated = new AtomicBoolean();
         try (Connection blocker = database.source().getConnection()) {
             blocker.setAutoCommit(false);
-            // The first thing that the fence does about the loss is to ask on a fresh connection: whoever comes, is there by then.
+            // The first thing that the fence does about the loss is to ask on a fresh connection: whoever comes, is
+            // there by then.
             var source = new HookedSource(database.sourceNamed(VICTIM), number -> {
                 if (terminated.compareAndSet(true, false)) {
                     blocker.rollback();
@@ -132,7 +133,8 @@ class TerminatedBackendTest extends TwoGrants {
                             assertThat(e.newest()).isEqualTo(newer);
                             assertThat(SqlFailure.state(e.getCause())).isEqualTo("57P01");
                         })
-                        .hasMessageStartingWith("Transaction on " + resource + " refused: token " + older + " is older by");
+                        .hasMessageStartingWith(
+                                "Transaction on " + resource + " refused: token " + older + " is older by");
             }
             assertThat(database.balance(1)).isEqualTo(100);
             assertThat(events.of(WriteEnded.class))
@@ -173,12 +175,12 @@ class TerminatedBackendTest extends TwoGrants {
 
         JdbcWork.add(claim.get(LIMIT_SECONDS, TimeUnit.SECONDS), 1, 10);
 
-        assertThat(source.opened()).as("two connections for the claim, one for the unit").isEqualTo(3);
+        assertThat(source.opened())
+                .as("two connections for the claim, one for the unit")
+                .isEqualTo(3);
         assertThat(database.mark(newer)).isEqualTo(newer);
         assertThat(database.balance(1)).isEqualTo(115);
-        assertThat(events.of(ClaimEnded.class))
-                .extracting(ClaimEnded::outcome)
-                .containsExactly(ClaimOutcome.ADMITTED);
+        assertThat(events.of(ClaimEnded.class)).extracting(ClaimEnded::outcome).containsExactly(ClaimOutcome.ADMITTED);
     }
 
     @Test
@@ -201,9 +203,7 @@ class TerminatedBackendTest extends TwoGrants {
         });
 
         assertThat(database.mark(newer)).as("the holder was not disturbed").isEqualTo(older);
-        assertThat(events.of(ClaimEnded.class))
-                .extracting(ClaimEnded::outcome)
-                .containsExactly(ClaimOutcome.FAILED);
+        assertThat(events.of(ClaimEnded.class)).extracting(ClaimEnded::outcome).containsExactly(ClaimOutcome.FAILED);
         JdbcWork.add(fence.claim(newer), 1, 10);
         assertThat(database.balance(1)).isEqualTo(115);
     }

@@ -104,8 +104,8 @@ record TestDatabase(PostgresServer server, String name, DataSource source) {
     /** Kills the sessions of an application in this database, and returns when their locks are free. */
     void terminate(String applicationName) {
         // By pid, since a client may be back under the same name at once.
-        String theirs = text("SELECT coalesce(string_agg(pid::text, ', '), '') FROM pg_stat_activity WHERE datname = '" + name
-                + "' AND application_name = '" + applicationName + "'");
+        String theirs = text("SELECT coalesce(string_agg(pid::text, ', '), '') FROM pg_stat_activity WHERE datname = '"
+                + name + "' AND application_name = '" + applicationName + "'");
         if (theirs.isEmpty()) {
             throw new AssertionError("There was no session of " + applicationName + " to be killed");
         }

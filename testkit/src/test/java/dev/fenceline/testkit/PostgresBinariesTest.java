@@ -27,8 +27,7 @@ class PostgresBinariesTest {
     @Test
     void theArchiveInTheNamedJarIsTaken() throws IOException {
         Path jar = jar("META-INF/MANIFEST.MF", "postgres-linux-x86_64.txz");
-        try (InputStream programs =
-                PostgresBinaries.chosen(jar.toString()).getPgBinary("Linux", "x86_64")) {
+        try (InputStream programs = PostgresBinaries.chosen(jar.toString()).getPgBinary("Linux", "x86_64")) {
             assertThat(new String(programs.readAllBytes(), StandardCharsets.UTF_8))
                     .isEqualTo("content of postgres-linux-x86_64.txz");
         }
