@@ -11,6 +11,7 @@ import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.testkit.PostgresProcess;
+import dev.fenceline.testkit.PostgresSpec;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,6 +57,15 @@ final class CrashRun implements AutoCloseable {
     private volatile CountDownLatch progress = new CountDownLatch(0);
     private volatile boolean stopped;
     private int crashes;
+
+    /** A server that syncs, and takes its time for it: so it often dies with a commit under way. */
+    static PostgresSpec server() {
+        return PostgresSpec.primary()
+                .durable()
+                .setting("commit_delay", "10000")
+                .setting("commit_siblings", "0")
+                .setting("autovacuum", "off");
+    }
 
     CrashRun(PostgresProcess server, TestDatabase database, int account) {
         this.server = server;

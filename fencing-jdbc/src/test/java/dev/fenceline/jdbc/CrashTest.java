@@ -14,7 +14,6 @@ import dev.fenceline.jdbc.CrashClient.Step;
 import dev.fenceline.jdbc.Movements.Belief;
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.PostgresProcess;
-import dev.fenceline.testkit.PostgresSpec;
 import dev.fenceline.testkit.Servers;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -43,13 +42,14 @@ import org.junit.jupiter.params.provider.MethodSource;
  *
  * <p>The server syncs. That it must is not shown here: what a killed process has written stays with the operating system, so
  * only a crash of the machine would tell. The naive clients that lose here are the two that do not ask what became of a commit
- * without an answer: one takes it for done, the other does it again.
+ * without an answer: one takes it for done, the other does it again. A third one commits without waiting for the disk.
  */
 @Tag("server")
 class CrashTest {
 
     private static final int CRASHES = 3;
     private static final int ACCOUNT_OF_WRITERS = 1_000;
+    private static final int ACCOUNT_WITHOUT_SYNC = 1_001;
     private static final UUID RULED_OUT = UUID.randomUUID();
 
     private static final Map<Step, CrashClient> AT_ONCE = new EnumMap<>(Step.class);
@@ -63,12 +63,15 @@ class CrashTest {
     static ExecutorService threads;
     static CrashClient takesItForDone;
     static CrashClient doesItAgain;
+    static Movements forgotten;
 
     @BeforeAll
     static void crashWithAClientAtEveryStep() throws Exception {
         servers = Servers.embedded();
         // For the locks that must outlive the server.
-        server = servers.postgres(PostgresSpec.primary().durable().setting("max_prepared_transactions", "10"));
+        server = servers.postgres(CrashRun.server()
+                // For the locks that must outlive the server.
+                .setting("max_prepared_transactions", "10"));
         database = TestDatabase.createOn(server);
         Movements.createLog(database);
         // Longer than the whole: no timeout is to end a step before the server dies.
@@ -89,6 +92,8 @@ class CrashTest {
         for (CrashClient client : clients) {
             client.awaitArrival();
         }
+        // The last commit before the crash, or another one would take it to the disk with its own.
+        forgotten = acknowledgeBeforeItIsOnDisk();
         outage.begin();
         server.crash();
         clients.forEach(CrashClient::loseConnection);
@@ -112,6 +117,25 @@ class CrashTest {
         CrashClient client = new CrashClient(step, back, database, locks, clients.size() + 1, outage);
         clients.add(client);
         return client;
+    }
+
+    private static Movements acknowledgeBeforeItIsOnDisk() throws Exception {
+        Movements movements = new Movements(database, ACCOUNT_WITHOUT_SYNC);
+        FencingToken token = Grants.next(Grants.freshLock());
+        Claim<Connection> claim = PostgresFence.on(database.source()).claim(token);
+        // It writes such commits out, now and then.
+        long walWriter = database.number("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+        assertThat(new ProcessBuilder("sh", "-c", "kill -s STOP " + walWriter)
+                        .start()
+                        .waitFor())
+                .isZero();
+        UUID operation = UUID.randomUUID();
+        claim.useTransaction(c -> {
+            c.createStatement().execute("SET LOCAL synchronous_commit = off");
+            movements.move(c, token, operation, 10);
+        });
+        movements.believe(operation, Belief.APPLIED);
+        return movements;
     }
 
     @AfterAll
@@ -266,6 +290,15 @@ class CrashTest {
 
         assertThat(client.movements.violations())
                 .containsExactly("operation " + client.operation + " was acknowledged, and is lost");
+    }
+
+    @Test
+    void aWriteThatSwitchedSynchronousCommitOffIsAcknowledgedAndLost() {
+        assertThat(forgotten.violations())
+                .singleElement()
+                .asString()
+                .startsWith("operation ")
+                .endsWith(" was acknowledged, and is lost");
     }
 
     @Test

@@ -2,7 +2,6 @@ package dev.fenceline.jdbc;
 
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.PostgresProcess;
-import dev.fenceline.testkit.PostgresSpec;
 import dev.fenceline.testkit.Servers;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -17,7 +16,7 @@ class CrashTortureTest {
     @Test
     void twoWritersThroughManyCrashesLoseNothingAndDoNothingTwice() throws Exception {
         try (EmbeddedServers servers = Servers.embedded()) {
-            PostgresProcess server = servers.postgres(PostgresSpec.primary().durable());
+            PostgresProcess server = servers.postgres(CrashRun.server());
             TestDatabase database = TestDatabase.createOn(server);
             Movements.createLog(database);
             long begun = System.nanoTime();
