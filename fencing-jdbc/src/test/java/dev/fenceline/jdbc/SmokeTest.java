@@ -116,9 +116,10 @@ class SmokeTest extends TwoGrants {
         strict.setOptions("-c default_transaction_isolation=serializable");
         Claim<Connection> second = PostgresFence.on(strict).resume(older);
         Future<?> waiting = claim.inTransaction(c -> {
+            long before = TestDatabase.read(c, 1);
             Future<?> other = threads.submit(() -> JdbcWork.add(second, 1, 10));
             database.awaitLockWait("strict");
-            TestDatabase.write(c, 1, TestDatabase.read(c, 1) + 10);
+            TestDatabase.write(c, 1, before + 10);
             return other;
         });
 
@@ -134,9 +135,11 @@ class SmokeTest extends TwoGrants {
         Claim<Connection> holder =
                 PostgresFence.on(database.sourceNamed("the-holder")).claim(older);
 
-        holder.useTransaction(c -> assertThatThrownBy(
-                        () -> fence.claimTimeout(Duration.ofMillis(50)).claim(newer))
-                .isInstanceOf(RetryableConflictException.class)
-                .hasMessageContaining("application_name 'the-holder'"));
+        holder.useTransaction(c -> {
+            TestDatabase.write(c, 1, 110);
+            assertThatThrownBy(() -> fence.claimTimeout(Duration.ofMillis(50)).claim(newer))
+                    .isInstanceOf(RetryableConflictException.class)
+                    .hasMessageContaining("application_name 'the-holder'");
+        });
     }
 }

@@ -165,11 +165,11 @@ class TerminatedBackendTest extends TwoGrants {
         var source = new HookedSource(database.sourceNamed(VICTIM), number -> {});
         PostgresFence fence = PostgresFence.on(source).listener(events);
         Future<Claim<Connection>> claim = holder.inTransaction(c -> {
+            TestDatabase.write(c, 1, 105);
             Future<Claim<Connection>> waiting = threads.submit(() -> fence.claim(newer));
             database.awaitLockWait(VICTIM);
             database.terminate(VICTIM);
             database.awaitLockWait(VICTIM);
-            TestDatabase.write(c, 1, 105);
             return waiting;
         });
 
@@ -188,6 +188,7 @@ class TerminatedBackendTest extends TwoGrants {
         Claim<Connection> holder = PostgresFence.on(database.source()).claim(older);
         PostgresFence fence = PostgresFence.on(database.sourceNamed(VICTIM)).listener(events);
         holder.useTransaction(c -> {
+            TestDatabase.write(c, 1, 105);
             Future<?> waiting = threads.submit(() -> fence.claim(newer));
             for (int connections = 1; connections <= 3; connections++) {
                 database.awaitLockWait(VICTIM);
@@ -199,7 +200,6 @@ class TerminatedBackendTest extends TwoGrants {
                             + "' failed, the connection was lost: FATAL: terminating connection due to administrator command"
                             + " (SQLSTATE 57P01). No answer came, so the mark may have been raised, which does no harm: a claim"
                             + " is repeated with the same token while its lease runs, or the lock is acquired anew.");
-            TestDatabase.write(c, 1, 105);
         });
 
         assertThat(database.mark(newer)).as("the holder was not disturbed").isEqualTo(older);
