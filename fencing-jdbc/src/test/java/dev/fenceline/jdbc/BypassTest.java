@@ -565,7 +565,7 @@ class BypassTest {
         connection.unwrap(PGConnection.class).getCopyAPI().copyIn("COPY vault FROM STDIN", new StringReader("3\t0\n"));
     }
 
-    private static String text(Connection connection, String sql) throws SQLException {
+    static String text(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             row.next();

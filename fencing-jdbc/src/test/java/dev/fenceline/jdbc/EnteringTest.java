@@ -313,8 +313,8 @@ class EnteringTest extends TwoGrants {
         assertThat(database.balance(1)).isEqualTo(200);
         assertThatThrownBy(() -> fence.enter(connection, older, other, newer))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Two tokens of lock '" + older.lock() + "' given: a claim has one of each lock, and the newer has"
-                        + " ended the older.");
+                .hasMessage("Two tokens of lock '" + older.lock()
+                        + "' given: a claim has one of each lock, and the newer has ended the older.");
     }
 
     @Test

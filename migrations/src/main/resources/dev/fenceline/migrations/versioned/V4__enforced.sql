@@ -66,14 +66,19 @@ BEGIN
 END
 $$;
 
--- A lock for messages, as tokens are written elsewhere: value and the first digits of the holder.
-CREATE FUNCTION fenceline.mark_text_v1(p_lock text) RETURNS text
+-- A lock for messages, with its token as written elsewhere: value and the first digits of the holder. Who observes does not look at
+-- marks: that would be one more read of a serializable transaction of the user's, and could make it or another one fail.
+CREATE FUNCTION fenceline.mark_text_v1(p_mode text, p_lock text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN p_lock IS NULL THEN '<none, its key is null>' ELSE '''' || p_lock || ''' ('
-        || coalesce((SELECT 'token ' || g.token || '/' || left(g.holder::text, 8) FROM fenceline.guard g WHERE g.lock = p_lock),
-                    'never claimed') || ')' END
+    SELECT CASE
+        WHEN p_lock IS NULL THEN '<none, its key is null>'
+        WHEN p_mode = 'observe' THEN '''' || p_lock || ''''
+        ELSE '''' || p_lock || ''' (' || coalesce(
+            (SELECT 'token ' || g.token || '/' || left(g.holder::text, 8) FROM fenceline.guard g WHERE g.lock = p_lock),
+            'never claimed') || ')'
+        END
 $$;
 
 -- Entering --------------------------------------------------------------------------------------------------------------
@@ -115,7 +120,7 @@ END
 $$;
 
 -- What this transaction has entered, for messages: four locks at most.
-CREATE FUNCTION fenceline.entered_text_v1() RETURNS text
+CREATE FUNCTION fenceline.entered_text_v1(p_mode text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
 AS $$
@@ -124,7 +129,7 @@ AS $$
           FROM unnest(string_to_array(current_setting('fenceline.entered', true), '%|')) WITH ORDINALITY AS e (line, place)
          WHERE starts_with(e.line, pg_current_xact_id()::text || ' ')
     )
-    SELECT coalesce(string_agg(fenceline.mark_text_v1(lock), ', ' ORDER BY place) FILTER (WHERE turn <= 4)
+    SELECT coalesce(string_agg(fenceline.mark_text_v1(p_mode, lock), ', ' ORDER BY place) FILTER (WHERE turn <= 4)
                     || CASE WHEN count(*) > 4 THEN ' and ' || count(*) - 4 || ' more' ELSE '' END,
                     'none')
       FROM (SELECT lock, place, row_number() OVER (ORDER BY place) AS turn FROM entry) AS numbered
@@ -303,7 +308,7 @@ DECLARE
     v_entered text;
 BEGIN
     BEGIN
-        v_entered := fenceline.entered_text_v1();
+        v_entered := fenceline.entered_text_v1(TG_ARGV[0]);
         IF TG_LEVEL = 'ROW' THEN
             SELECT format('SELECT fenceline.lock_text_v1(%L, ARRAY[%s]::text[])', TG_ARGV[1], string_agg(
                         format('CASE WHEN ($1).%1$I IS NOT NULL THEN concat(($1).%1$I) END', k.name), ', ' ORDER BY k.place))
@@ -318,10 +323,11 @@ BEGIN
         END IF;
         v_needed := CASE
             WHEN TG_OP = 'TRUNCATE' THEN format('every lock of class %L', TG_ARGV[1])
-            WHEN TG_OP = 'DELETE' THEN 'lock ' || fenceline.mark_text_v1(v_old)
-            WHEN TG_OP = 'INSERT' OR v_old IS NOT DISTINCT FROM v_new THEN 'lock ' || fenceline.mark_text_v1(v_new)
-            ELSE 'the locks ' || fenceline.mark_text_v1(v_old) || ' and ' || fenceline.mark_text_v1(v_new)
-                || ', between which it moves the row'
+            WHEN TG_OP = 'DELETE' THEN 'lock ' || fenceline.mark_text_v1(TG_ARGV[0], v_old)
+            WHEN TG_OP = 'INSERT' OR v_old IS NOT DISTINCT FROM v_new THEN
+                'lock ' || fenceline.mark_text_v1(TG_ARGV[0], v_new)
+            ELSE 'the locks ' || fenceline.mark_text_v1(TG_ARGV[0], v_old) || ' and '
+                || fenceline.mark_text_v1(TG_ARGV[0], v_new) || ', between which it moves the row'
         END;
         IF TG_ARGV[0] = 'observe' THEN
             PERFORM fenceline.record_violation_v1(v_table, TG_OP, v_needed, v_entered);
