@@ -10,6 +10,7 @@ import dev.fenceline.RowMissingException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TokenRejectedException;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -191,10 +192,7 @@ class RowKeysTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("The key of \"t\" has the columns [a, a]; it needs at least one, and each once.");
         FencedTable<Long> pair = FencedTable.of("s", "t")
-                .key(
-                        List.of("a", "b"),
-                        id -> java.util.Arrays.asList(id, id > 0 ? null : id),
-                        id -> LockName.of("t", id));
+                .key(List.of("a", "b"), id -> Arrays.asList(id, id > 0 ? null : id), id -> LockName.of("t", id));
         FencingToken token = Grants.next(LockName.of("t", 1));
         assertThatThrownBy(() -> PostgresRows.on(database.source(), pair).blind(token, 1L))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -23,6 +23,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Tag;
@@ -362,7 +363,7 @@ class RowOutcomesTest extends OneRow {
                 throw e.getTargetException();
             }
             if (method.getName().equals("executeUpdate")) {
-                return java.sql.Statement.SUCCESS_NO_INFO;
+                return Statement.SUCCESS_NO_INFO;
             }
             return wrapped == PreparedStatement.class && result instanceof PreparedStatement statement
                     ? proxy(PreparedStatement.class, statement, void.class)

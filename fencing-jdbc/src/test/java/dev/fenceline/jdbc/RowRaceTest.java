@@ -3,6 +3,7 @@ package dev.fenceline.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.fenceline.FencingToken;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.RowExistsException;
 import dev.fenceline.StaleTokenException;
@@ -12,6 +13,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -273,15 +276,13 @@ class RowRaceTest extends OneRow {
 
     @Test
     void inARaceOfManyInsertsAndDeletionsEachClaimSeesWhatTheOneBeforeItLeft() throws Exception {
-        // One after the other by their tokens, but all at once: a claim that is late is refused, and one that is
-        // admitted goes on
-        // from the highest value that anybody wrote.
+        // In order by their tokens, but all at once: a claim that is late is refused, and one that is admitted goes on
+        // from what the one before it wrote.
         remove();
-        List<dev.fenceline.FencingToken> tokens = java.util.stream.Stream.generate(() -> Grants.next(TABLE.lock(id)))
-                .limit(24)
-                .toList();
-        java.util.concurrent.atomic.AtomicInteger next = new java.util.concurrent.atomic.AtomicInteger();
-        java.util.concurrent.atomic.AtomicInteger accepted = new java.util.concurrent.atomic.AtomicInteger();
+        List<FencingToken> tokens =
+                Stream.generate(() -> Grants.next(TABLE.lock(id))).limit(24).toList();
+        AtomicInteger next = new AtomicInteger();
+        AtomicInteger accepted = new AtomicInteger();
 
         Race.of(3, turn -> {
             for (int i = next.getAndIncrement(); i < tokens.size(); i = next.getAndIncrement()) {

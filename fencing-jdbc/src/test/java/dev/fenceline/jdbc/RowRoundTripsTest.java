@@ -2,6 +2,7 @@ package dev.fenceline.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fenceline.StaleTokenException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
@@ -61,14 +62,14 @@ class RowRoundTripsTest extends OneRow {
             costs("a stale write, and the look that tells why", 2, () -> {
                 try {
                     late.update(value(1));
-                } catch (dev.fenceline.StaleTokenException expected) {
+                } catch (StaleTokenException expected) {
                     assertThat(expected.newest()).isEqualTo(newer);
                 }
             });
             costs("once told, it is not asked again", 0, () -> {
                 try {
                     late.update(value(1));
-                } catch (dev.fenceline.StaleTokenException expected) {
+                } catch (StaleTokenException expected) {
                     assertThat(expected.newest()).isEqualTo(newer);
                 }
             });

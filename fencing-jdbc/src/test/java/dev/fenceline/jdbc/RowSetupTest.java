@@ -15,9 +15,12 @@ import dev.fenceline.testkit.PostgresSpec;
 import dev.fenceline.testkit.Servers;
 import dev.fenceline.testkit.SharedServers;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -157,7 +160,7 @@ class RowSetupTest extends OneRow {
         claim.upsert(value(2));
         claim.delete();
         claim.insert(value(3));
-        asRole.updateAll(java.util.Map.of(claim, value(4)));
+        asRole.updateAll(Map.of(claim, value(4)));
         asRole.blind(older, id).update(value(5));
         try (Connection connection = transaction(least)) {
             claim.in(connection).update(value(6));
@@ -245,11 +248,11 @@ class RowSetupTest extends OneRow {
         boolean unsafe = database.text("SHOW fsync").equals("off");
         PostgresRows<Long> told = on(database.source());
         told.claim(older, id, VALUE);
-        told.claimTimeout(java.time.Duration.ofSeconds(1)).claim(older, id, VALUE);
+        told.claimTimeout(Duration.ofSeconds(1)).claim(older, id, VALUE);
         assertThat(events.of(UnsafeSetting.class)).hasSize(unsafe ? 1 : 0);
 
         int free;
-        try (var socket = new java.net.ServerSocket(0)) {
+        try (var socket = new ServerSocket(0)) {
             free = socket.getLocalPort();
         }
         FencingToken token = older;

@@ -26,6 +26,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 @Tag("server")
 class FenceMigrationsTest {
 
+    private static final List<String> VERSIONS = List.of("1", "3");
     private static final String SUCCEEDED =
             "SELECT version FROM fenceline.schema_history WHERE success AND version IS NOT NULL ORDER BY installed_rank";
 
