@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.LockName;
+import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
@@ -133,6 +137,36 @@ class RowsSchemaTest {
                         "SELECT count(*) FROM fenceline.operation WHERE entered_at < now() - interval '8 days'"))
                 .as("one in, two out")
                 .containsExactly("1");
+    }
+
+    @Test
+    void pruningProbesTheIndexAndDoesNotReadItToItsEnd() throws SQLException {
+        String prune = database.rows("SELECT prosrc FROM pg_proc WHERE proname = 'prune_operations_v1'")
+                .get(0)
+                .replace("p_most", "2");
+        assertThat(planOf(prune))
+                .anyMatch(line -> line.contains("Index Cond: (entered_at <"))
+                .noneMatch(line -> line.contains("Filter: (entered_at"));
+
+        String bound = "(SELECT clock_timestamp() - interval '8 days')";
+        assertThat(prune).contains(bound);
+        assertThat(planOf(prune.replace(bound, bound.substring(8, bound.length() - 1))))
+                .as("compared with the clock itself, which is another one for each row")
+                .anyMatch(line -> line.contains("Filter: (entered_at <"));
+    }
+
+    private List<String> planOf(String sql) throws SQLException {
+        try (Connection connection = database.source().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("SET enable_seqscan = off; SET enable_bitmapscan = off");
+            List<String> lines = new ArrayList<>();
+            try (ResultSet plan = statement.executeQuery("EXPLAIN (COSTS OFF) " + sql)) {
+                while (plan.next()) {
+                    lines.add(plan.getString(1));
+                }
+            }
+            return lines;
+        }
     }
 
     @Test
