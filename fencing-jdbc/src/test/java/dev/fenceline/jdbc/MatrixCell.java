@@ -1,14 +1,20 @@
 package dev.fenceline.jdbc;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
 /**
- * One cell of the two-session matrix: what the session under test does, by which form of the fence, at which isolation level both
- * sessions are, and what the other one does meanwhile.
+ * One cell of the two-session matrix.
+ *
+ * @param operation what the session under test does
+ * @param form the form of the fence that both sessions use
+ * @param isolation the level of the session under test
+ * @param rivals the level of the other session
+ * @param interleaving what the other session does meanwhile
  */
-record MatrixCell(Operation operation, Form form, Isolation isolation, Interleaving interleaving) {
+record MatrixCell(Operation operation, Form form, Isolation isolation, Isolation rivals, Interleaving interleaving) {
 
     /** What is done to the rows of a cell. */
     enum Operation {
@@ -88,13 +94,14 @@ record MatrixCell(Operation operation, Form form, Isolation isolation, Interleav
         }
     }
 
+    /** The matrix proper, with both sessions at one level. */
     static List<MatrixCell> all() {
         List<MatrixCell> cells = new ArrayList<>();
         for (Form form : Form.values()) {
             for (Operation operation : Operation.values()) {
                 for (Isolation isolation : Isolation.values()) {
                     for (Interleaving interleaving : Interleaving.values()) {
-                        cells.add(new MatrixCell(operation, form, isolation, interleaving));
+                        cells.add(new MatrixCell(operation, form, isolation, isolation, interleaving));
                     }
                 }
             }
@@ -102,9 +109,20 @@ record MatrixCell(Operation operation, Form form, Isolation isolation, Interleav
         return cells;
     }
 
+    /** The cells of one operation again, with the sessions at different levels. */
+    static List<MatrixCell> mixed(Operation operation) {
+        return all().stream()
+                .filter(cell -> cell.operation == operation)
+                .flatMap(cell -> Arrays.stream(Isolation.values())
+                        .filter(level -> level != cell.isolation)
+                        .map(level -> new MatrixCell(operation, cell.form, cell.isolation, level, cell.interleaving)))
+                .toList();
+    }
+
     @Override
     public String toString() {
-        return operation + ", " + form + ", " + isolation.sql() + ", " + interleaving;
+        String levels = isolation.sql() + (rivals == isolation ? "" : " beside " + rivals.sql());
+        return operation + ", " + form + ", " + levels + ", " + interleaving;
     }
 
     private static String words(String name) {

@@ -49,7 +49,7 @@ final class MatrixPlay {
         this.rows = rows;
         this.sessions = sessions;
         this.subjectLink = stage.link(Side.SUBJECT, cell.isolation());
-        this.rivalLink = stage.link(Side.RIVAL, cell.isolation());
+        this.rivalLink = stage.link(Side.RIVAL, cell.rivals());
         boolean subjectIsNewer = cell.interleaving() == Interleaving.NEWER_BEHIND_CURRENT;
         this.subject = sessions.open(Side.SUBJECT, subjectLink, subjectIsNewer ? Age.NEWER : Age.OLDER);
         this.steps = claimsInTheRace(cell) ? this::claimAndPerform : this::perform;

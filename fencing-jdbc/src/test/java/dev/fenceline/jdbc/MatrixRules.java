@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * The right answer of each cell, as rules that can be read beside the design of the fence. The interleaving says what is right in
  * the end; who waited says whether READ COMMITTED looks again and knows, or a stricter level gives up with 40001; the form says
- * whether that comes out as it is, or somebody looks at the mark first.
+ * whether that comes out as it is, or somebody looks at the mark first. The level of the other session is asked for nowhere.
  */
 final class MatrixRules {
 

@@ -73,6 +73,19 @@ class MatrixTest {
             enforced by SQL alone: {applied=40, not applicable=18, retryable, then applied=32, retryable, then stale=32, stale=40}
             """;
 
+    /** Of one operation beside a session at another level, on every version. */
+    private static final String TOTALS_OF_MIXED = """
+            guard: {applied=14, retryable, then applied=4, stale=18}
+            concurrent guard: {applied=12, not applicable=6, stale=18}
+            guard in one statement: {applied=18, stale=18}
+            row: {applied=14, retryable, then applied=4, retryable, then stale=8, stale=10}
+            enforced: {applied=14, retryable, then applied=4, stale=18}
+            enforced by SQL alone: {applied=10, retryable, then applied=8, retryable, then stale=8, stale=10}
+            """;
+
+    // It writes the row and, in row mode, the guard too.
+    private static final List<MatrixCell> MIXED = MatrixCell.mixed(Operation.UPSERT);
+
     private static TestDatabase database;
     private static MatrixStage stage;
     private static MatrixTables tables;
@@ -85,7 +98,7 @@ class MatrixTest {
         tables = MatrixTables.create(
                 database,
                 "matrix",
-                MatrixCell.all().stream()
+                Stream.concat(MatrixCell.all().stream(), MIXED.stream())
                         .filter(cell -> MatrixRules.of(cell, version).isApplicable())
                         .toList());
         stage = new MatrixStage(database);
@@ -100,7 +113,13 @@ class MatrixTest {
     @ParameterizedTest
     @ValueSource(ints = {14, 15, 16, 17, 18})
     void soManyCellsHaveEachAnswer(int serverVersion) {
-        Map<Form, Map<String, Long>> counted = MatrixCell.all().stream()
+        assertThat(totals(MatrixCell.all(), serverVersion))
+                .isEqualTo(serverVersion < 15 ? TOTALS_OF_14 : serverVersion < 17 ? TOTALS_OF_15_AND_16 : TOTALS);
+        assertThat(totals(MIXED, serverVersion)).isEqualTo(TOTALS_OF_MIXED);
+    }
+
+    private static String totals(List<MatrixCell> cells, int serverVersion) {
+        Map<Form, Map<String, Long>> counted = cells.stream()
                 .collect(Collectors.groupingBy(
                         MatrixCell::form,
                         () -> new EnumMap<>(Form.class),
@@ -108,12 +127,9 @@ class MatrixTest {
                                 cell -> MatrixRules.of(cell, serverVersion).toString(),
                                 TreeMap::new,
                                 Collectors.counting())));
-        StringBuilder lines = new StringBuilder();
-        counted.forEach((form, answers) ->
-                lines.append(form).append(": ").append(answers).append('\n'));
-
-        assertThat(lines)
-                .hasToString(serverVersion < 15 ? TOTALS_OF_14 : serverVersion < 17 ? TOTALS_OF_15_AND_16 : TOTALS);
+        return counted.entrySet().stream()
+                .map(form -> form.getKey() + ": " + form.getValue() + "\n")
+                .collect(Collectors.joining());
     }
 
     @Test
@@ -140,8 +156,17 @@ class MatrixTest {
 
     @TestFactory
     Stream<DynamicContainer> everyCellHasItsAnswer() {
+        return played(MatrixCell.all());
+    }
+
+    @TestFactory
+    Stream<DynamicContainer> theLevelOfTheOtherSessionChangesNoAnswer() {
+        return played(MIXED);
+    }
+
+    private Stream<DynamicContainer> played(List<MatrixCell> cells) {
         Map<Form, List<DynamicTest>> tests = new EnumMap<>(Form.class);
-        for (MatrixCell cell : MatrixCell.all()) {
+        for (MatrixCell cell : cells) {
             Ruling ruling = MatrixRules.of(cell, version);
             if (ruling.isApplicable()) {
                 tests.computeIfAbsent(cell.form(), form -> new ArrayList<>())
