@@ -70,6 +70,20 @@ public final class FencedLocks implements Exclusion<FencedLeases> {
         return locks.stream().map(FencedLock::name).toList();
     }
 
+    /**
+     * Has the next grants of one of these locks, in this process, pass a mark that refused us; see {@link FencedLock#raiseFloor}.
+     *
+     * @param mark what the resource has admitted
+     * @throws TokenRejectedException when the mark belongs to none of these locks
+     */
+    public void raiseFloor(FencingToken mark) {
+        locks.stream()
+                .filter(lock -> lock.name().equals(mark.lock()))
+                .findFirst()
+                .orElseThrow(() -> TokenRejectedException.otherLock(locks.get(0).name(), mark))
+                .raiseFloor(mark);
+    }
+
     @Override
     public Optional<FencedLeases> tryAcquire() {
         List<FencedLease> taken = new ArrayList<>();

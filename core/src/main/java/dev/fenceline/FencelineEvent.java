@@ -157,6 +157,18 @@ public sealed interface FencelineEvent {
     }
 
     /**
+     * A session was ended by a claim that it had kept out for the whole claim timeout, as was chosen for this fence. What it had not
+     * committed is rolled back.
+     *
+     * @param resource where
+     * @param token the token that was claimed
+     * @param pid the process id of the session at the storage
+     * @param applicationName what the session called itself; empty if it did not
+     */
+    record BlockerEvicted(String resource, FencingToken token, int pid, String applicationName)
+            implements FencelineEvent {}
+
+    /**
      * A setting was found that weakens what the product promises, but does not break it here and now.
      *
      * @param resource of what

@@ -51,6 +51,12 @@ public final class LoggingListener implements FencelineListener {
                     "FENCELINE-106 outcome unknown on " + ended.resource() + " under token " + ended.token());
         } else if (event instanceof FencelineEvent.OutageBypassed bypassed) {
             log(Level.WARNING, "FENCELINE-107 " + consequence(bypassed) + ": " + bypassed.cause());
+        } else if (event instanceof FencelineEvent.BlockerEvicted evicted) {
+            log(
+                    Level.WARNING,
+                    "FENCELINE-108 session with pid " + evicted.pid() + ", application_name '"
+                            + evicted.applicationName() + "' ended: it kept token " + evicted.token() + " out of "
+                            + evicted.resource());
         } else if (LOG.isLoggable(Level.DEBUG)) {
             log(Level.DEBUG, "FENCELINE-100 " + event);
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.LeaseLostException.Reason;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -50,6 +51,20 @@ class FencedLocksTest {
         assertThat(log).containsExactly(C, B, A);
         assertThat(locks.tryAcquireAsync().orTimeout(10, TimeUnit.SECONDS).join())
                 .hasValueSatisfying(again -> assertThat(again.isHeld()).isTrue());
+    }
+
+    @Test
+    void aMarkRaisesTheFloorOfItsOwnLockAlone() {
+        FencingToken mark = new FencingToken(B, 7, UUID.randomUUID());
+        locks.raiseFloor(mark);
+        assertThat(b.floors()).containsExactly(mark);
+        assertThat(a.floors()).isEmpty();
+        assertThat(c.floors()).isEmpty();
+
+        FencingToken foreign = new FencingToken(LockName.of("account", "d"), 7, UUID.randomUUID());
+        assertThatThrownBy(() -> locks.raiseFloor(foreign))
+                .isInstanceOf(TokenRejectedException.class)
+                .hasMessageContaining("it belongs to another lock");
     }
 
     @Test

@@ -62,6 +62,18 @@ class ListenerTest {
         assertThat(records.get(1).getMessage()).startsWith("FENCELINE-107 work under 'account:42' is skipped");
     }
 
+    @Test
+    void theLogWarnsOfASessionThatWasEnded() {
+        FencingToken token = new FencingToken(ACCOUNT, 13_400_000, new UUID(2, 2));
+        List<LogRecord> records = logged(new FencelineEvent.BlockerEvicted("guard", token, 4711, "batch"));
+        assertThat(records).singleElement().satisfies(r -> {
+            assertThat(r.getLevel()).isEqualTo(Level.WARNING);
+            assertThat(r.getMessage())
+                    .isEqualTo("FENCELINE-108 session with pid 4711, application_name 'batch' ended: it kept token "
+                            + token + " out of guard");
+        });
+    }
+
     private static List<LogRecord> logged(FencelineEvent... events) {
         List<LogRecord> records = new ArrayList<>();
         Handler handler = new Handler() {

@@ -16,6 +16,7 @@ final class LockInMemory implements FencedLock {
     private final List<Leased> granted = new CopyOnWriteArrayList<>();
     private final List<LockName> log;
     private final List<Duration> waits = new CopyOnWriteArrayList<>();
+    private final List<FencingToken> floors = new CopyOnWriteArrayList<>();
     private Optional<RuntimeException> failure = Optional.empty();
     private Optional<CompletableFuture<FencedLease>> pending = Optional.empty();
 
@@ -39,6 +40,10 @@ final class LockInMemory implements FencedLock {
 
     List<Duration> waits() {
         return waits;
+    }
+
+    List<FencingToken> floors() {
+        return floors;
     }
 
     void take() {
@@ -107,7 +112,7 @@ final class LockInMemory implements FencedLock {
 
     @Override
     public void raiseFloor(FencingToken mark) {
-        throw new AssertionError("not asked for here");
+        floors.add(mark);
     }
 
     /** One grant. */
