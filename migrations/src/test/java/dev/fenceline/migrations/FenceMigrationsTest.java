@@ -154,6 +154,22 @@ class FenceMigrationsTest {
         assertThat(Database.run(app, claim)).containsExactly("t");
         assertThat(Database.run(app, "SELECT newest_token FROM fenceline.mark_v1('a')"))
                 .containsExactly("1");
+        String me = "ARRAY['a'], ARRAY[1::bigint], (SELECT ARRAY[newest_holder] FROM fenceline.mark_v1('a'))";
+        for (String sql : List.of(
+                "SELECT claimed_at FROM fenceline.claim_v2(" + me + ", 1000)",
+                "SELECT entered_xid FROM fenceline.enter_v2(" + me + ", 1000, 1000)",
+                "SELECT entered_xid FROM fenceline.enter_concurrent_v1(" + me + ", 1000, 1000)",
+                "SELECT begun_at FROM fenceline.enter_reading_v1(" + me + ", 1000, 1000)",
+                "SELECT fenceline.leave_reading_v1(" + me + ", now())",
+                "SELECT held_at FROM fenceline.hold_v1(" + me + ", 1000, 1000, fenceline.seen_v1(ARRAY['a']))",
+                "SELECT held_at FROM fenceline.hold_concurrent_v1(" + me + ", 1000, 1000)",
+                "SELECT fenceline.record_v1(gen_random_uuid(), now(), 1)",
+                "SELECT fenceline.changed_v1(gen_random_uuid())",
+                "SELECT newest_token FROM fenceline.marks_v1(ARRAY['a'])")) {
+            assertThat(Database.run(app, sql)).as(sql).hasSize(1);
+        }
+        assertThat(Database.run(app, "SELECT * FROM fenceline.blockers_v1(ARRAY['a'], ARRAY[2::bigint])"))
+                .isEmpty();
         for (String sql : List.of(
                 "SELECT * FROM fenceline.guard",
                 "UPDATE fenceline.guard SET token = 5",
@@ -164,7 +180,8 @@ class FenceMigrationsTest {
         for (String sql : List.of(
                 "SELECT fenceline.shorten_timeout_v1('lock_timeout', 1)",
                 "SELECT fenceline.require_primary_v1('x')",
-                "SELECT fenceline.prune_operations_v1(1)")) {
+                "SELECT fenceline.prune_operations_v1(1)",
+                "SELECT fenceline.has_entered_v1(ARRAY['a'], ARRAY[1::bigint], ARRAY[gen_random_uuid()])")) {
             assertThatThrownBy(() -> Database.run(app, sql)).hasMessageContaining("permission denied for function");
         }
     }
