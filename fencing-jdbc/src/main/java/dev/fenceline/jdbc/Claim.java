@@ -1,21 +1,24 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.Action;
-import dev.fenceline.FencedLease;
 import dev.fenceline.FencelineEvent.StaleRefused;
 import dev.fenceline.FencingToken;
+import dev.fenceline.Hold;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.Work;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to write under one token, for as long as nobody newer has claimed.
+ * The right to write under one token, or under those of several locks, for as long as nobody newer has claimed.
  *
- * <p><b>Guarantees:</b> each transaction commits only if the mark equals this token from its first statement to its commit; so
+ * <p><b>Guarantees:</b> each transaction commits only if every mark equals its token from the first statement to the commit; so
  * of all accepted transactions under a lock, each saw what the one before it wrote. Transactions of one claim run one after
- * another too, whichever threads they run on.
+ * another too, whichever threads they run on, unless the fence is {@link GuardFence#concurrent() concurrent}.
  *
  * <p><b>Not guaranteed:</b> that the lease still runs. It need not: the fence decides, not the lease.
  *
@@ -27,14 +30,15 @@ public final class Claim<C> {
 
     private final ConnectionSource<C> source;
     private final FenceSettings settings;
-    private final FencingToken token;
-    private final @Nullable FencedLease lease;
+    private final Tokens tokens;
+    private final @Nullable Hold lease;
     private final AtomicReference<@Nullable FencingToken> overtakenBy = new AtomicReference<>();
+    private volatile OffsetDateTime lastAnswer = OffsetDateTime.MIN;
 
-    Claim(ConnectionSource<C> source, FenceSettings settings, FencingToken token, @Nullable FencedLease lease) {
+    Claim(ConnectionSource<C> source, FenceSettings settings, Tokens tokens, @Nullable Hold lease) {
         this.source = source;
         this.settings = settings;
-        this.token = token;
+        this.tokens = tokens;
         this.lease = lease;
     }
 
@@ -42,22 +46,38 @@ public final class Claim<C> {
      * Returns the token that was claimed, to be handed on to whoever resumes this work elsewhere.
      *
      * @return the token
+     * @throws IllegalStateException when several locks were claimed; see {@link #tokens()}
      */
     public FencingToken token() {
-        return token;
+        if (tokens.areSeveral()) {
+            throw new IllegalStateException("This claim has " + tokens.all().size()
+                    + " tokens, and which one is meant is not said; use tokens().");
+        }
+        return tokens.all().get(0);
     }
 
     /**
-     * Runs work in one transaction that commits only while this token is the newest.
+     * Returns the tokens that were claimed, one for each lock.
      *
-     * <p><b>Guarantees:</b> when this returns, the work is committed. The transaction enters first, and waits for another one of
-     * the same lock.
+     * @return in the order of the locks' names
+     */
+    public List<FencingToken> tokens() {
+        return tokens.all();
+    }
+
+    /**
+     * Runs work in one transaction that commits only while the tokens are the newest.
      *
-     * <p><b>Blocking:</b> entering waits at most for what is left of the lease, or a second if it is lost. The database ends a
-     * session that then stays idle for as long.
+     * <p><b>Guarantees:</b> when this returns, the work is committed. The transaction enters before the work's first statement, and waits
+     * for another one of the same lock. Isolation and read-only may be chosen before that, with {@code SET TRANSACTION} or the
+     * connection's methods; a transaction made read-only is as one of {@link #readOnly}, with the isolation that it has.
+     *
+     * <p><b>Blocking:</b> entering waits at most for what is left of the lease, or a second if it is lost, for each lock. The database
+     * ends a session that then stays idle for as long.
      *
      * <p><b>Errors:</b> what the work throws comes out as it is, and the transaction is rolled back. Only where it is the driver's
-     * own exception, for a lost connection or a lost race, one of those below takes its place, with it as the cause.
+     * own exception, for a lost connection or a lost race, one of those below takes its place, with it as the cause. Those that are about
+     * entering come out of the work's first statement; whoever swallows them there gets them again at the end.
      *
      * @param work reads, computes and writes; may be run again under the same claim after a
      *     {@link dev.fenceline.RetryableConflictException}
@@ -72,17 +92,18 @@ public final class Claim<C> {
      *     the commit; nothing happened
      * @throws dev.fenceline.UnfencedWriteException when the work tried to end the transaction, or did, in which
      *     case the message says what may be committed
-     * @throws dev.fenceline.TokenRejectedException when the mark is older than this token; nothing happened
+     * @throws dev.fenceline.TokenRejectedException when a mark is older than its token; nothing happened
      * @throws dev.fenceline.BackendUnavailableException when the connection was lost before the commit was sent; nothing happened
      * @throws dev.fenceline.OutcomeUnknownException when the answer to the commit was lost, and asking did not settle
      *     it; or when the connection was lost, the work may have committed by itself, and the database does not answer
      */
     public <T, X extends Exception> T inTransaction(Work<C, T, X> work) throws X {
-        OpenTransactions.begin(source, token);
+        OpenTransactions.begin(source, tokens);
         try {
-            return new FencedUnit<>(source, settings, this).run(work);
+            Entry entry = settings.has(FenceSettings.Choice.CONCURRENT) ? Entry.CONCURRENT : Entry.ALONE;
+            return new FencedUnit<>(source, settings, this, entry).run(work);
         } finally {
-            OpenTransactions.end(source, token);
+            OpenTransactions.end(source, tokens);
         }
     }
 
@@ -100,25 +121,120 @@ public final class Claim<C> {
         });
     }
 
+    /**
+     * Runs work that only reads, and shows it one state of the data: that at which it entered.
+     *
+     * <p><b>Guarantees:</b> the marks were ours at that state, so everything is in it that was accepted before, and nothing of a newer
+     * holder. Waits for nobody, and nobody waits for it.
+     *
+     * <p><b>Not guaranteed:</b> that the marks are still ours when this returns. What is written on the strength of it is written under the
+     * same claim, and that decides.
+     *
+     * <p><b>Blocking:</b> as long as the work's own statements do.
+     *
+     * <p><b>Errors:</b> those of {@link #inTransaction}. A statement that writes fails with the driver's own exception (SQLSTATE 25006).
+     *
+     * @param work reads; REPEATABLE READ, or SERIALIZABLE if the fence is set to it
+     * @param <T> the result
+     * @param <X> what the work may throw
+     * @return what the work returned
+     * @throws X as the work did
+     * @throws StaleTokenException when a newer holder had claimed
+     * @throws dev.fenceline.TokenRejectedException when a mark is older than its token
+     * @throws dev.fenceline.BackendUnavailableException when the connection was lost
+     * @throws dev.fenceline.BackendMisconfiguredException when the server is a standby
+     */
+    public <T, X extends Exception> T readOnly(Work<C, T, X> work) throws X {
+        return new FencedUnit<>(source, settings, this, Entry.READING).run(work);
+    }
+
+    /**
+     * Runs one INSERT, UPDATE, DELETE or (from PostgreSQL 17 on) MERGE in one round trip. It is a transaction of its own, and commits only
+     * while the tokens are the newest.
+     *
+     * <p><b>Guarantees:</b> as for a transaction. The statement sees what the transaction of the same claim wrote for which it had to wait.
+     * It may have a WITH clause that reads, and a semicolon at its end.
+     *
+     * <p><b>Not guaranteed:</b> to find out what happened after the answer was lost, unless the fence is {@link GuardFence#recorded()
+     * recorded}.
+     *
+     * <p><b>Blocking:</b> waits for another one of the same lock at most for what is left of the lease, or a second if it is lost, for each
+     * lock; the statement itself takes as long as the data source allows.
+     *
+     * <p>With an {@link GuardFence#isolation isolation} set, it is run as a transaction with all round trips of one.
+     *
+     * @param sql the statement, with {@code ?} for parameters
+     * @param parameters as for {@code PreparedStatement.setObject}
+     * @return how many rows it changed
+     * @throws SQLException the driver's own, for a statement that the database refuses
+     * @throws IllegalArgumentException when it is several statements, reads only, has a RETURNING clause, or a WITH clause that writes;
+     *     nothing was sent
+     * @throws IllegalStateException when this thread is inside a transaction of the same claim; nothing was sent
+     * @throws StaleTokenException when a newer holder has claimed; nothing happened
+     * @throws dev.fenceline.RetryableConflictException when it lost too many races, or waited for too long; nothing happened
+     * @throws dev.fenceline.TokenRejectedException when a mark is older than its token; nothing happened
+     * @throws dev.fenceline.OutcomeUnknownException when the answer was lost and nothing can be asked for, or asking did not settle it
+     * @throws dev.fenceline.BackendUnavailableException when there was no connection, or it is settled that nothing happened
+     */
+    public long update(String sql, @Nullable Object... parameters) throws SQLException {
+        String statement = DmlText.checked(sql);
+        if (settings.isolation().isPresent()) {
+            return this.<Long, SQLException>inTransaction(
+                    context -> PlainStatement.execute(source.connection(context), statement, parameters));
+        }
+        return single((session, held) -> held.execute(session.connection(), statement, parameters));
+    }
+
+    /** Runs one statement that holds the marks by itself. */
+    <X extends Exception> long single(SingleStatement.Execution<C, X> execution) throws X {
+        OpenTransactions.begin(source, tokens);
+        try {
+            return new SingleStatement<>(source, settings, this).run(execution);
+        } finally {
+            OpenTransactions.end(source, tokens);
+        }
+    }
+
+    FenceSettings settings() {
+        return settings;
+    }
+
+    Tokens presented() {
+        return tokens;
+    }
+
     /** How long a transaction may wait at entering, and lie idle afterwards. */
     Duration patience() {
         return Patience.of(lease);
+    }
+
+    /** Keeps the last time that the server told, which is before anything that is sent from now on. */
+    void answered(OffsetDateTime at) {
+        lastAnswer = at;
+    }
+
+    OffsetDateTime lastAnswer() {
+        return lastAnswer;
     }
 
     /** A stale session is over: marks only rise, so asking again could only give the same answer. */
     void refuseIfOvertaken() {
         FencingToken newest = overtakenBy.get();
         if (newest != null) {
-            throw new StaleTokenException("Transaction", Refusals.resource(token.lock()), token, newest, null);
+            throw stale("Transaction", newest, null);
         }
     }
 
     /** Remembers that the session is over, and tells so once. */
     StaleTokenException overtaken(String step, FencingToken newest, @Nullable Throwable cause) {
-        String resource = Refusals.resource(token.lock());
+        StaleTokenException stale = stale(step, newest, cause);
         if (overtakenBy.getAndSet(newest) == null) {
-            settings.listener().tell(new StaleRefused(resource, token, newest));
+            settings.listener().tell(new StaleRefused(stale.resource(), stale.presented(), newest));
         }
-        return new StaleTokenException(step, resource, token, newest, cause);
+        return stale;
+    }
+
+    private StaleTokenException stale(String step, FencingToken newest, @Nullable Throwable cause) {
+        return new StaleTokenException(step, Refusals.resource(newest.lock()), tokens.of(newest.lock()), newest, cause);
     }
 }

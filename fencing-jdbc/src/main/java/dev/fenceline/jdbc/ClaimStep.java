@@ -1,26 +1,30 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.BackendUnavailableException;
-import dev.fenceline.FencedLease;
+import dev.fenceline.FencelineEvent.BlockerEvicted;
 import dev.fenceline.FencelineEvent.ClaimEnded;
 import dev.fenceline.FencelineEvent.ClaimOutcome;
 import dev.fenceline.FencelineEvent.StaleRefused;
 import dev.fenceline.FencelineEvent.UnsafeSetting;
 import dev.fenceline.FencelineException;
 import dev.fenceline.FencingToken;
+import dev.fenceline.Hold;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TokenRejectedException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Raises the mark to a token, in a transaction of its own that is committed before anything is read.
+ * Raises the marks to the tokens of a session, all or none, in a transaction of its own that is committed before anything is read.
  *
  * <p>The claim is idempotent by holder, so where its reply is lost, and where a stricter default isolation makes it fail, it is
  * simply sent again.
@@ -29,36 +33,39 @@ final class ClaimStep<C> {
 
     private static final int MAX_CONNECTIONS = 3;
     private static final int MAX_CONFLICTS = 20;
+    private static final int MAX_EVICTIONS = 20;
     private static final Duration FUTURE_BOUND = Duration.ofHours(25);
 
     private final ConnectionSource<C> source;
     private final FenceSettings settings;
     private final AtomicBoolean settingsTold;
-    private final FencingToken token;
+    private final Tokens tokens;
     private final String resource;
-    private final @Nullable FencedLease lease;
+    private final @Nullable Hold lease;
+    private boolean evicted;
 
     ClaimStep(
             ConnectionSource<C> source,
             FenceSettings settings,
             AtomicBoolean settingsTold,
-            FencingToken token,
-            @Nullable FencedLease lease) {
+            Tokens tokens,
+            @Nullable Hold lease) {
         this.source = source;
         this.settings = settings;
         this.settingsTold = settingsTold;
-        this.token = token;
-        this.resource = Refusals.resource(token.lock());
+        this.tokens = tokens;
+        this.resource = tokens.resource();
         this.lease = lease;
     }
 
-    /** Returns normally iff the mark is ours. */
-    void run() {
+    /** Returns iff the marks are ours: when they were claimed, by the server's clock. */
+    OffsetDateTime run() {
         long begun = System.nanoTime();
         ClaimOutcome outcome = ClaimOutcome.FAILED;
         try {
-            admit();
+            OffsetDateTime at = admit();
             outcome = ClaimOutcome.ADMITTED;
+            return at;
         } catch (StaleTokenException e) {
             outcome = ClaimOutcome.STALE;
             throw e;
@@ -66,12 +73,14 @@ final class ClaimStep<C> {
             outcome = ClaimOutcome.TIMED_OUT;
             throw e;
         } finally {
-            settings.listener()
-                    .tell(new ClaimEnded(resource, token, outcome, Duration.ofNanos(System.nanoTime() - begun)));
+            Duration took = Duration.ofNanos(System.nanoTime() - begun);
+            for (FencingToken token : tokens.all()) {
+                settings.listener().tell(new ClaimEnded(Refusals.resource(token.lock()), token, outcome, took));
+            }
         }
     }
 
-    private void admit() {
+    private OffsetDateTime admit() {
         if (lease != null) {
             // Nothing was sent yet: a claim after the deadline would only push a live holder aside.
             lease.requireHeld();
@@ -82,8 +91,7 @@ final class ClaimStep<C> {
             try (Session<C> session = open(connections)) {
                 Optional<GuardSql.Claimed> claimed = send(session, connections);
                 if (claimed.isPresent()) {
-                    judge(claimed.get());
-                    return;
+                    return claimed.get().at();
                 }
             }
         }
@@ -100,76 +108,124 @@ final class ClaimStep<C> {
     /** Returns empty when the reply was lost and the claim is to be sent again on a fresh connection. */
     private Optional<GuardSql.Claimed> send(Session<C> session, int connections) {
         Connection connection = session.connection();
-        Duration timeout = timeout();
         for (int conflicts = 0; ; conflicts++) {
+            Duration timeout = timeout();
             try {
                 session.limitNetwork(timeout.plus(FenceSettings.NETWORK_ALLOWANCE));
                 connection.setAutoCommit(true);
-                GuardSql.Claimed claimed = GuardSql.claim(connection, token, timeout);
+                GuardSql.Claimed claimed = GuardSql.claim(connection, tokens, timeout);
                 tellSettings(connection, claimed);
                 return Optional.of(claimed);
             } catch (SQLException e) {
                 if (SqlFailure.isConnectionLost(e, connection)) {
-                    if (connections < MAX_CONNECTIONS && (lease == null || lease.isHeld())) {
+                    if (connections < MAX_CONNECTIONS && mayBeSentAgain()) {
                         return Optional.empty();
                     }
                     throw unanswered(e);
                 }
                 boolean again = SqlFailure.isRetryable(e) && !SqlFailure.isTimeout(e) && conflicts < MAX_CONFLICTS;
-                if (!again) {
+                if (!again && !endsBlockers(session, e, timeout)) {
                     throw refused(e, connection, timeout);
                 }
             }
         }
     }
 
+    private boolean mayBeSentAgain() {
+        return lease == null || lease.isHeld();
+    }
+
+    /**
+     * Ends who has kept us out for the whole timeout, once; on this connection, since a pool may have no other. Returns whether the
+     * claim is to be sent once more.
+     */
+    private boolean endsBlockers(Session<C> session, SQLException timedOut, Duration waited) {
+        boolean asked = SqlFailure.has(timedOut, SqlFailure.LOCK_TIMEOUT)
+                && settings.has(FenceSettings.Choice.EVICT_BLOCKERS)
+                && mayBeSentAgain();
+        if (!asked || evicted) {
+            return false;
+        }
+        try {
+            for (int i = 0; i < MAX_EVICTIONS; i++) {
+                Optional<Blockers.Ended> ended = Blockers.endOne(session.connection(), tokens, waited);
+                if (ended.isEmpty()) {
+                    return evicted;
+                }
+                Blockers.Ended blocker = ended.get();
+                evicted = true;
+                FencingToken token = tokens.of(blocker.lock());
+                settings.listener()
+                        .tell(new BlockerEvicted(
+                                Refusals.resource(token.lock()), token, blocker.pid(), blocker.applicationName()));
+                if (!blocker.isGone()) {
+                    return true;
+                }
+            }
+        } catch (SQLException e) {
+            timedOut.addSuppressed(e);
+        }
+        return evicted;
+    }
+
     private FencelineException refused(SQLException e, Connection connection, Duration timeout) {
         if (SqlFailure.isTimeout(e) || SqlFailure.isRetryable(e)) {
             return new RetryableConflictException(
-                    "Claim of token " + token + " on " + resource + " " + conflict(e, connection, timeout)
+                    "Claim of " + tokens + " on " + resource + " " + conflict(e, connection, timeout)
                             + ". Nothing happened. While the lease runs, claim again with the same token.",
                     e);
         }
-        if (SqlFailure.has(e, SqlFailure.FAR_FUTURE)) {
-            Duration ahead = SqlFailure.detail(e)
-                    .map(micros -> Duration.of(Long.parseLong(micros), ChronoUnit.MICROS))
-                    .orElse(FUTURE_BOUND);
-            return TokenRejectedException.farFuture(resource, token, ahead, FUTURE_BOUND);
+        // Which lock it is, by its number; then what is to be said of it.
+        List<String> detail =
+                SqlFailure.detail(e).map(text -> List.of(text.split(" "))).orElse(List.of());
+        if (SqlFailure.has(e, SqlFailure.NOT_THE_MARK) && detail.size() == 3) {
+            FencingToken token = token(detail);
+            return stale(new FencingToken(token.lock(), Long.parseLong(detail.get(1)), UUID.fromString(detail.get(2))));
+        }
+        if (SqlFailure.has(e, SqlFailure.FAR_FUTURE) && detail.size() == 2) {
+            FencingToken token = token(detail);
+            Duration ahead = Duration.of(Long.parseLong(detail.get(1)), ChronoUnit.MICROS);
+            return TokenRejectedException.farFuture(Refusals.resource(token.lock()), token, ahead, FUTURE_BOUND);
         }
         return Refusals.refused("Claim", resource, e, connection);
     }
 
+    private FencingToken token(List<String> detail) {
+        return tokens.all().get(Integer.parseInt(detail.get(0)) - 1);
+    }
+
+    private StaleTokenException stale(FencingToken newest) {
+        FencingToken token = tokens.of(newest.lock());
+        String guard = Refusals.resource(token.lock());
+        settings.listener().tell(new StaleRefused(guard, token, newest));
+        return new StaleTokenException("Claim", guard, token, newest, null);
+    }
+
     private String conflict(SQLException e, Connection connection, Duration timeout) {
         if (SqlFailure.has(e, SqlFailure.LOCK_TIMEOUT)) {
-            return "was blocked for longer than " + timeout.toMillis() + " ms, by " + blocker(connection);
+            return "was blocked for longer than " + timeout.toMillis() + " ms, by " + Blockers.names(connection, tokens)
+                    + notEnded();
         }
         return SqlFailure.isTimeout(e)
                 ? "was cancelled before its own timeout of " + timeout.toMillis() + " ms: " + SqlFailure.text(e)
                 : "lost " + (MAX_CONFLICTS + 1) + " races in a row: " + SqlFailure.text(e);
     }
 
-    private void judge(GuardSql.Claimed claimed) {
-        if (!claimed.admitted()) {
-            settings.listener().tell(new StaleRefused(resource, token, claimed.newest()));
-            throw new StaleTokenException("Claim", resource, token, claimed.newest(), null);
+    private String notEnded() {
+        if (!settings.has(FenceSettings.Choice.EVICT_BLOCKERS) || evicted) {
+            return "";
         }
+        return ". No session was ended: only one is that blocks under an older token, in a transaction that began before this"
+                + " wait, and that the role of this claim may end";
     }
 
     private Duration timeout() {
         return settings.claimTimeout().orElseGet(() -> Patience.of(lease));
     }
 
-    private String blocker(Connection connection) {
-        try {
-            return GuardSql.blocker(connection, token.lock()).orElse("a transaction that has ended meanwhile");
-        } catch (SQLException unanswered) {
-            return "a transaction that could not be looked up (" + SqlFailure.text(unanswered) + ")";
-        }
-    }
-
     private BackendUnavailableException unanswered(SQLException cause) {
         return Refusals.lost(
-                "Claim of token " + token,
+                "Claim of " + tokens,
                 resource,
                 "No answer came, so the mark may have been raised, which does no harm: a claim is repeated with the same"
                         + " token while its lease runs, or the lock is acquired anew.",

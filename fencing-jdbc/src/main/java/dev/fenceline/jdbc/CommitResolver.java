@@ -1,7 +1,6 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.FencelineException;
-import dev.fenceline.FencingToken;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
 import java.sql.SQLException;
@@ -19,19 +18,15 @@ import org.jspecify.annotations.Nullable;
 final class CommitResolver<C> implements OutcomeUnknownException.Resolver {
 
     private final ConnectionSource<C> source;
-    private final FencingToken token;
+    private final Tokens tokens;
     private final UUID operation;
     private final OffsetDateTime enteredAt;
     private final Duration patience;
 
     CommitResolver(
-            ConnectionSource<C> source,
-            FencingToken token,
-            UUID operation,
-            OffsetDateTime enteredAt,
-            Duration patience) {
+            ConnectionSource<C> source, Tokens tokens, UUID operation, OffsetDateTime enteredAt, Duration patience) {
         this.source = source;
-        this.token = token;
+        this.tokens = tokens;
         this.operation = operation;
         this.enteredAt = enteredAt;
         this.patience = patience;
@@ -39,7 +34,7 @@ final class CommitResolver<C> implements OutcomeUnknownException.Resolver {
 
     @Override
     public Resolution resolve() {
-        String resource = Refusals.resource(token.lock());
+        String resource = tokens.resource();
         String outcome;
         try (Session<C> session = source.open(new TransactionGuard(resource))) {
             session.limitNetwork(patience.plus(FenceSettings.NETWORK_ALLOWANCE));
@@ -61,7 +56,7 @@ final class CommitResolver<C> implements OutcomeUnknownException.Resolver {
     private OutcomeUnknownException unknown(
             String why, OutcomeUnknownException.@Nullable Resolver resolver, @Nullable Throwable cause) {
         return new OutcomeUnknownException(
-                "Commit of operation " + operation + " on " + Refusals.resource(token.lock()) + " under token " + token
+                "Commit of operation " + operation + " on " + tokens.resource() + " under " + tokens
                         + " may have happened: the answer was lost, and " + why
                         + " before the work is done again.",
                 resolver,

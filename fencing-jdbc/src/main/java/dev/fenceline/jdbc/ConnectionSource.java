@@ -1,5 +1,6 @@
 package dev.fenceline.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
 
@@ -16,6 +17,9 @@ interface ConnectionSource<C> {
      * @param guard watches over the connection that the session's context shows
      */
     Session<C> open(TransactionGuard guard) throws SQLException;
+
+    /** Returns the guarded connection that work which is given this writes with. */
+    Connection connection(C context);
 
     /** Returns the user's object that the connections come from. */
     Object origin();

@@ -1,10 +1,14 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.FencedLease;
+import dev.fenceline.FencedLeases;
 import dev.fenceline.FencedLock;
+import dev.fenceline.FencedLocks;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
+import dev.fenceline.Hold;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * only while that is its own.
  *
  * <p><b>Guarantees:</b> after a claim was admitted, no transaction of an earlier claim commits, whatever pauses, retries, clocks or
- * the lock service do. Two transactions under one lock never run at the same time.
+ * the lock service do. Two transactions under one lock never run at the same time, unless the fence is {@link #concurrent()}; those of
+ * {@link Claim#readOnly} aside, which change nothing.
  *
  * <p><b>Not guaranteed:</b> anything about writers that do not go through a fence, or take another lock for the same rows. After
  * the promotion of an asynchronous standby, claims and writes may be lost together.
@@ -71,6 +76,51 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
     public abstract GuardFence<C> transactionTimeout(Duration timeout);
 
     /**
+     * Sets the isolation of fenced transactions. Without it they have that of the session, READ COMMITTED as a rule. It holds for the
+     * transaction alone, costs no round trip, and gives way to one that the work sets itself.
+     *
+     * @param isolation the level
+     * @return a copy with this level
+     */
+    public abstract GuardFence<C> isolation(Isolation isolation);
+
+    /**
+     * Lets transactions of one claim run beside each other, for a holder that works in several threads on different rows.
+     *
+     * <p><b>Guarantees:</b> newer claims are kept out as before, until the last transaction that began before them has ended. None that
+     * begins after a waiting claim gets in front of it, so it waits for the longest of those under way and not for their successors.
+     *
+     * <p><b>Not guaranteed:</b> that the holder's own threads, or a request that resumes the claim, do not lose updates to each other: this
+     * does not serialise them. Two that read 100 and each write back 10 more leave 110. Nor do transactions above READ COMMITTED notice
+     * one of these that they waited for.
+     *
+     * @return a copy with transactions beside each other
+     */
+    public abstract GuardFence<C> concurrent();
+
+    /**
+     * Has {@link Claim#update single statements} write down their operation, as transactions do, so that it can be found out whether one
+     * happened whose answer was lost. Costs a row, and no round trip.
+     *
+     * @return a copy that records
+     */
+    public abstract GuardFence<C> recorded();
+
+    /**
+     * Lets a claim end the session that keeps it out, with {@code pg_terminate_backend}, when it has waited for the whole claim timeout, and
+     * sends it once more. That frees the lock of a holder who is stopped in the middle of a large result, which no timeout of PostgreSQL
+     * does. What that session had not committed is rolled back. The listener hears of each.
+     *
+     * <p><b>Guarantees:</b> only a session is ended that, looked at again at that moment, keeps the mark's row under an older token, in a
+     * transaction that began before the wait.
+     *
+     * <p><b>Errors:</b> a session of another role is left alone if ours has no right to end it; the claim then fails as without this.
+     *
+     * @return a copy that ends blockers
+     */
+    public abstract GuardFence<C> evictBlockers();
+
+    /**
      * Sets who hears of claims, writes and refusals, in place of the listener that logs.
      *
      * @param listener hears of everything; see {@link FencelineListener#and} to keep the log
@@ -97,7 +147,18 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached
      */
     public final Claim<C> claim(FencedLease lease) {
-        return claim(lease.token(), lease);
+        return claim(Tokens.of(lease.token()), lease);
+    }
+
+    /**
+     * Raises the marks of several locks in one step, before the first read: all, or none if one of them is refused. The exceptions name
+     * the lock that was. Else as {@link #claim(FencedLease)}; a transaction under this claim enters all of them.
+     *
+     * @param leases all still held
+     * @return the right to write under all of them
+     */
+    public final Claim<C> claim(FencedLeases leases) {
+        return claim(Tokens.of(leases), leases);
     }
 
     /**
@@ -108,7 +169,19 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      * @return the right to write
      */
     public final Claim<C> claim(FencingToken token) {
-        return claim(token, null);
+        return claim(Tokens.of(Objects.requireNonNull(token, "token")), null);
+    }
+
+    /**
+     * Raises the marks of several locks to tokens that came from elsewhere, in any order; else as {@link #claim(FencedLeases)} and
+     * {@link #claim(FencingToken)}.
+     *
+     * @param tokens one of each lock
+     * @return the right to write under all of them
+     * @throws IllegalArgumentException when there is none, or two are of one lock
+     */
+    public final Claim<C> claim(Collection<FencingToken> tokens) {
+        return claim(Tokens.of(tokens), null);
     }
 
     /**
@@ -122,9 +195,18 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached
      */
     public final Claim<C> resume(FencingToken token) {
-        Claim<C> claim = new Claim<>(source, settings, Objects.requireNonNull(token, "token"), null);
-        Resuming.check(source, claim);
-        return claim;
+        return resume(Tokens.of(Objects.requireNonNull(token, "token")));
+    }
+
+    /**
+     * Goes on under a claim of several locks; else as {@link #resume(FencingToken)}.
+     *
+     * @param tokens those that were claimed, in any order
+     * @return the right to write under all of them
+     * @throws IllegalArgumentException when there is none, or two are of one lock
+     */
+    public final Claim<C> resume(Collection<FencingToken> tokens) {
+        return resume(Tokens.of(tokens));
     }
 
     /**
@@ -134,11 +216,28 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      * @return acquires, claims, commits and releases
      */
     public final UnderLock<C> under(FencedLock lock) {
-        return new UnderLock<>(this, Objects.requireNonNull(lock, "lock"), Optional.empty());
+        return new UnderLock<>(this, Locking.of(lock), Optional.empty());
     }
 
-    private Claim<C> claim(FencingToken token, @Nullable FencedLease lease) {
-        new ClaimStep<>(source, settings, settingsTold, Objects.requireNonNull(token, "token"), lease).run();
-        return new Claim<>(source, settings, token, lease);
+    /**
+     * Joins this fence with several locks, for work that is done in one transaction: a transfer between two accounts.
+     *
+     * @param locks the locks that protect what the work reads and writes
+     * @return acquires all, claims all, commits and releases
+     */
+    public final UnderLock<C> under(FencedLocks locks) {
+        return new UnderLock<>(this, Locking.of(locks), Optional.empty());
+    }
+
+    Claim<C> claim(Tokens tokens, @Nullable Hold lease) {
+        Claim<C> claim = new Claim<>(source, settings, tokens, lease);
+        claim.answered(new ClaimStep<>(source, settings, settingsTold, tokens, lease).run());
+        return claim;
+    }
+
+    private Claim<C> resume(Tokens tokens) {
+        Claim<C> claim = new Claim<>(source, settings, tokens, null);
+        Resuming.check(source, claim);
+        return claim;
     }
 }

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class GuardedConnection implements InvocationHandler {
 
     private static final Set<String> ENDING = Set.of("commit", "setAutoCommit", "close", "abort");
+    private static final Set<String> OTHER_STATEMENTS = Set.of("createStatement", "prepareCall", "unwrap");
 
     private final Object target;
     private final TransactionGuard guard;
@@ -75,12 +76,20 @@ final class GuardedConnection implements InvocationHandler {
         if (guard.hasEnded()) {
             return answerAfterEnd(method);
         }
-        if (target instanceof Connection && guard.isActive() && endsTransaction(method)) {
+        if (target instanceof Connection
+                && guard.isActive()
+                && (endsTransaction(method)
+                        || (guard.held().isPresent() && OTHER_STATEMENTS.contains(method.getName())))) {
             throw guard.refuse(method.getName() + "()");
         }
         String sql = sqlOf(method, arguments);
         if (sql != null) {
             guard.check(sql);
+        }
+        guard.before(Sending.by(target, method, sql));
+        if (guard.hasEnded()) {
+            // The fence went first and refused, and another thread's swallowing does not bring the transaction back.
+            throw guard.afterEnd();
         }
         Object result = call(method, arguments);
         note(method, arguments, sql, result);
@@ -114,6 +123,12 @@ final class GuardedConnection implements InvocationHandler {
 
     private @Nullable Object call(Method method, Object[] arguments) throws Throwable {
         try {
+            if (target instanceof Connection plain) {
+                guard.beforeChange(method.getName(), plain);
+                if (guard.held().isPresent() && method.getName().equals("prepareStatement")) {
+                    return guard.held().get().prepared(plain, String.valueOf(arguments[0]));
+                }
+            }
             return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {
             Throwable cause = e.getTargetException();

@@ -8,10 +8,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.spi.JdbiPlugin;
+import org.jdbi.v3.core.statement.Update;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +54,26 @@ public final class JdbiFence extends GuardFence<Handle> {
     @Override
     public JdbiFence transactionTimeout(Duration timeout) {
         return new JdbiFence(source(), settings().withTransactionTimeout(timeout));
+    }
+
+    @Override
+    public JdbiFence isolation(Isolation isolation) {
+        return new JdbiFence(source(), settings().withIsolation(isolation));
+    }
+
+    @Override
+    public JdbiFence concurrent() {
+        return new JdbiFence(source(), settings().with(FenceSettings.Choice.CONCURRENT));
+    }
+
+    @Override
+    public JdbiFence recorded() {
+        return new JdbiFence(source(), settings().with(FenceSettings.Choice.RECORDED));
+    }
+
+    @Override
+    public JdbiFence evictBlockers() {
+        return new JdbiFence(source(), settings().with(FenceSettings.Choice.EVICT_BLOCKERS));
     }
 
     @Override
@@ -100,6 +122,36 @@ public final class JdbiFence extends GuardFence<Handle> {
         JoinedTransaction.enter(source(), settings(), handle.getConnection(), token, more);
     }
 
+    /**
+     * Runs one INSERT, UPDATE, DELETE or (from PostgreSQL 17 on) MERGE in one round trip, bound and rendered by Jdbi; else as
+     * {@link Claim#update}.
+     *
+     * <pre>{@code
+     * long changed = fence.update(claim, "UPDATE account SET balance = balance - :amount WHERE id = :id", update ->
+     *     update.bind("amount", 10).bind("id", 42));
+     * }</pre>
+     *
+     * @param claim a claim of this fence or of another
+     * @param sql the statement, as Jdbi's {@code createUpdate} takes it
+     * @param binding binds the parameters, and does not execute
+     * @return how many rows it changed
+     * @throws IllegalArgumentException as {@link Claim#update}, when the rendered statement is none that can be fenced by itself
+     * @throws JdbiException Jdbi's own, for a statement that the database refuses
+     */
+    public long update(Claim<Handle> claim, String sql, Consumer<? super Update> binding) {
+        if (claim.settings().isolation().isPresent()) {
+            return claim.inTransaction(handle -> (long) execute(handle, sql, binding));
+        }
+        return claim.single((session, held) -> execute(session.context(), sql, binding));
+    }
+
+    private static int execute(Handle handle, String sql, Consumer<? super Update> binding) {
+        try (Update update = handle.createUpdate(sql)) {
+            binding.accept(update);
+            return update.execute();
+        }
+    }
+
     private record FromJdbi(Jdbi jdbi) implements ConnectionSource<Handle> {
 
         @Override
@@ -136,6 +188,11 @@ public final class JdbiFence extends GuardFence<Handle> {
                     guard.end();
                 }
             });
+        }
+
+        @Override
+        public Connection connection(Handle context) {
+            return context.getConnection();
         }
 
         @Override

@@ -2,15 +2,12 @@ package dev.fenceline.jdbc;
 
 import dev.fenceline.FencelineException;
 import dev.fenceline.FencingToken;
-import dev.fenceline.LockName;
 import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.postgresql.core.TransactionState;
 
@@ -30,22 +27,18 @@ final class JoinedTransaction<C> {
     private final ConnectionSource<C> source;
     private final FenceSettings settings;
     private final Connection connection;
-    private final List<FencingToken> tokens;
+    private final Tokens tokens;
     private final String step;
     private final String resource;
 
     private JoinedTransaction(
-            ConnectionSource<C> source, FenceSettings settings, Connection connection, List<FencingToken> tokens) {
+            ConnectionSource<C> source, FenceSettings settings, Connection connection, Tokens tokens) {
         this.source = source;
         this.settings = settings;
         this.connection = connection;
         this.tokens = tokens;
-        this.step = tokens.stream()
-                .map(FencingToken::toString)
-                .collect(Collectors.joining(", ", "Entering under token ", ""));
-        this.resource = tokens.stream()
-                .map(token -> "'" + token.lock() + "'")
-                .collect(Collectors.joining(", ", tokens.size() == 1 ? "PostgreSQL guard " : "PostgreSQL guards ", ""));
+        this.step = "Entering under " + tokens;
+        this.resource = tokens.resource();
     }
 
     /** Returns normally iff every mark is ours, and stays so until the transaction ends. */
@@ -55,17 +48,7 @@ final class JoinedTransaction<C> {
             Connection connection,
             FencingToken token,
             FencingToken... more) {
-        // One order for everybody, so that no two transactions wait for each other in a circle.
-        List<FencingToken> tokens = Stream.concat(Stream.of(token), Stream.of(more))
-                .sorted((a, b) -> a.lock().compareTo(b.lock()))
-                .toList();
-        for (int i = 1; i < tokens.size(); i++) {
-            LockName lock = tokens.get(i).lock();
-            if (lock.equals(tokens.get(i - 1).lock())) {
-                throw new IllegalArgumentException("Two tokens of lock '" + lock
-                        + "' given: a claim has one of each lock, and the newer has ended the older.");
-            }
-        }
+        Tokens tokens = Tokens.of(Stream.concat(Stream.of(token), Stream.of(more)).toList());
         new JoinedTransaction<>(source, settings, connection, tokens).run();
     }
 
@@ -140,15 +123,15 @@ final class JoinedTransaction<C> {
 
     private FencelineException notEntered(SQLException e) {
         try {
-            for (FencingToken token : tokens) {
-                Mark mark = GuardSql.mark(connection, token.lock());
-                if (mark.of(token) != Mark.Standing.MINE) {
-                    return Resuming.refusal(new Claim<>(source, settings, token, null), "Entering", mark, e);
-                }
+            Claim<C> claim = new Claim<>(source, settings, tokens, null);
+            Optional<FencelineException> refusal =
+                    Resuming.refusal(claim, "Entering", GuardSql.marks(connection, tokens), e);
+            if (refusal.isPresent()) {
+                return refusal.get();
             }
             String why = "it could not enter: " + SqlFailure.text(e);
             if (SqlFailure.has(e, SqlFailure.LOCK_TIMEOUT)) {
-                why += ", blocked by " + blocker();
+                why += ", blocked by " + Blockers.names(connection, tokens);
             }
             return Refusals.conflict(step, resource, why, e);
         } catch (SQLException onReading) {
@@ -156,16 +139,6 @@ final class JoinedTransaction<C> {
             return Refusals.lost(
                     step, resource, "Nothing of the transaction was committed. Run it again under the same claim.", e);
         }
-    }
-
-    private String blocker() throws SQLException {
-        for (FencingToken token : tokens) {
-            Optional<String> blocker = GuardSql.blocker(connection, token.lock());
-            if (blocker.isPresent()) {
-                return blocker.get();
-            }
-        }
-        return "a transaction that has ended meanwhile";
     }
 
     /** Makes sure that nothing can be committed any more, whatever the caller does with the exception. */

@@ -31,20 +31,25 @@ final class OpenTransactions {
     /**
      * Adds one.
      *
-     * @throws IllegalStateException when there is one already: a mistake of the program, and nothing to do with data
+     * @throws IllegalStateException when there is one already of any of these tokens: a mistake of the program, and nothing to do
+     *     with data
      */
-    static void begin(ConnectionSource<?> source, FencingToken token) {
-        if (!OPEN.get().add(new Key(source.origin(), token))) {
-            throw new IllegalStateException(
-                    "Transaction on " + Refusals.resource(token.lock()) + " under token " + token
-                            + " refused: this thread is inside another transaction of the same claim, and would wait for itself."
-                            + " Use the connection of that one, or begin after it has ended.");
+    static void begin(ConnectionSource<?> source, Tokens tokens) {
+        Set<Key> open = OPEN.get();
+        for (FencingToken token : tokens.all()) {
+            if (open.contains(new Key(source.origin(), token))) {
+                throw new IllegalStateException(
+                        "Transaction on " + Refusals.resource(token.lock()) + " under token " + token
+                                + " refused: this thread is inside another transaction of the same claim, and would wait for itself."
+                                + " Use the connection of that one, or begin after it has ended.");
+            }
         }
+        tokens.all().forEach(token -> open.add(new Key(source.origin(), token)));
     }
 
-    static void end(ConnectionSource<?> source, FencingToken token) {
+    static void end(ConnectionSource<?> source, Tokens tokens) {
         Set<Key> open = OPEN.get();
-        open.remove(new Key(source.origin(), token));
+        tokens.all().forEach(token -> open.remove(new Key(source.origin(), token)));
         if (open.isEmpty()) {
             OPEN.remove();
         }

@@ -1,6 +1,6 @@
 package dev.fenceline.jdbc;
 
-import dev.fenceline.FencedLease;
+import dev.fenceline.Hold;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -10,10 +10,10 @@ final class Patience {
     private Patience() {}
 
     /**
-     * What is left of the lease, so that a holder who is stopped now holds nobody up for longer. Not less than somebody gets whose
-     * lease is over: that session may still commit, but a newcomer must not wait for it.
+     * What is left of the lease (of several, the shortest), so that a holder who is stopped now holds nobody up for longer. Not less
+     * than somebody gets whose lease is over: that session may still commit, but a newcomer must not wait for it.
      */
-    static Duration of(@Nullable FencedLease lease) {
+    static Duration of(@Nullable Hold lease) {
         if (lease == null) {
             return FenceSettings.WITHOUT_LEASE;
         }

@@ -49,6 +49,26 @@ public final class PostgresFence extends GuardFence<Connection> {
     }
 
     @Override
+    public PostgresFence isolation(Isolation isolation) {
+        return new PostgresFence(source(), settings().withIsolation(isolation));
+    }
+
+    @Override
+    public PostgresFence concurrent() {
+        return new PostgresFence(source(), settings().with(FenceSettings.Choice.CONCURRENT));
+    }
+
+    @Override
+    public PostgresFence recorded() {
+        return new PostgresFence(source(), settings().with(FenceSettings.Choice.RECORDED));
+    }
+
+    @Override
+    public PostgresFence evictBlockers() {
+        return new PostgresFence(source(), settings().with(FenceSettings.Choice.EVICT_BLOCKERS));
+    }
+
+    @Override
     public PostgresFence listener(FencelineListener listener) {
         return new PostgresFence(source(), settings().withListener(listener));
     }
@@ -100,6 +120,11 @@ public final class PostgresFence extends GuardFence<Connection> {
         public Session<Connection> open(TransactionGuard guard) throws SQLException {
             Connection connection = dataSource.getConnection();
             return Session.of(connection, GuardedConnection.around(connection, guard), connection::close);
+        }
+
+        @Override
+        public Connection connection(Connection context) {
+            return context;
         }
 
         @Override

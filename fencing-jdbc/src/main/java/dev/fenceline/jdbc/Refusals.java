@@ -116,7 +116,7 @@ final class Refusals {
     }
 
     private static String schemaRemedy(Connection connection) {
-        String install = "run FenceMigrations.on(owner).install() of release line " + GuardSql.VERSION + " once";
+        String install = "run FenceMigrations.on(owner).install() of this release once";
         try {
             // The statement before has failed; a transaction that it left aborted would answer nothing.
             if (!connection.getAutoCommit()) {
@@ -124,7 +124,7 @@ final class Refusals {
             }
             return GuardSql.installedVersion(connection)
                     .map(version -> "The fence schema of this database has version " + version
-                            + ", and this release calls" + " version " + GuardSql.VERSION + "; " + install + ".")
+                            + ", and this release calls version " + GuardSql.VERSION + "; " + install + ".")
                     .orElse("This database has no fence schema; " + install + ".");
         } catch (SQLException unanswered) {
             return "The fence schema is missing or of another version; " + install + ".";

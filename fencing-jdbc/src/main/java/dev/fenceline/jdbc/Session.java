@@ -20,10 +20,16 @@ final class Session<C> implements AutoCloseable {
         void run() throws Exception;
     }
 
+    /** Undoes what work has changed on a connection, when no transaction is open any more. */
+    interface Restoring {
+        void restore(Connection connection) throws SQLException;
+    }
+
     private final Connection connection;
     private final C context;
     private final Return giveBack;
     private final boolean autoCommit;
+    private Restoring restoring = unchanged -> {};
     private int networkTimeoutMillis = -1;
     private boolean closed;
 
@@ -101,6 +107,11 @@ final class Session<C> implements AutoCloseable {
         return context;
     }
 
+    /** Has something undone at the end that this session does not know of. */
+    void restoreWith(Restoring next) {
+        restoring = next;
+    }
+
     /** Bounds each wait for the network from now on, since a server may be silent and not gone. */
     void limitNetwork(Duration limit) throws SQLException {
         if (networkTimeoutMillis < 0) {
@@ -140,6 +151,7 @@ final class Session<C> implements AutoCloseable {
             if (!connection.getAutoCommit()) {
                 connection.rollback();
             }
+            restoring.restore(connection);
             connection.setAutoCommit(autoCommit);
         } finally {
             if (networkTimeoutMillis >= 0) {

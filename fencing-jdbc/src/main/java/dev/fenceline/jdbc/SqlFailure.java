@@ -17,6 +17,7 @@ final class SqlFailure {
     static final String ASYNCHRONOUS_COMMIT = "FL003";
     static final String FAR_FUTURE = "FL004";
     static final String OTHER_TRANSACTION = "FL006";
+    static final String TOO_LATE = "FL007";
     static final String ENTERED_TOO_LATE = "FL010";
     static final String LOCK_TIMEOUT = "55P03";
     static final String IDLE_TIMEOUT = "25P03";

@@ -1,9 +1,9 @@
 package dev.fenceline.jdbc;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import org.postgresql.core.Parser;
 
 /**
  * Recognises transaction control in statement text. Text that begins with it is refused; a COMMIT further on, in a string of
@@ -40,25 +40,31 @@ final class TransactionControl {
 
     /** Tells whether a later statement of the text would end the transaction or begin another. */
     static boolean endsLater(String sql) {
-        char[] text = sql.toCharArray();
-        for (int i = 0; i < text.length; i++) {
-            switch (text[i]) {
-                case '\'' -> i = Parser.parseSingleQuotes(text, i, true);
-                case '"' -> i = Parser.parseDoubleQuotes(text, i);
-                case '$' -> i = Parser.parseDollarQuotes(text, i);
-                case '-' -> i = Parser.parseLineComment(text, i);
-                case '/' -> i = Parser.parseBlockComment(text, i);
-                case ';' -> {
-                    if (ending(sql.substring(i + 1)).isPresent()) {
-                        return true;
-                    }
-                }
-                default -> {
-                    // A part of a word.
-                }
+        return sql.indexOf(';') >= 0
+                && SqlWords.of(sql).stream()
+                        .anyMatch(word -> word.is(";")
+                                && ending(sql.substring(word.at() + 1)).isPresent());
+    }
+
+    /**
+     * Tells whether the text is one SET or SHOW, which reads no data. Not so a string of several statements, of which only the first need be
+     * one, and not SET TRANSACTION SNAPSHOT, which takes a snapshot that may be older than the claim.
+     */
+    static boolean isSetting(String sql) {
+        String first = new TransactionControl(sql).word();
+        if (!first.equals("SET") && !first.equals("SHOW")) {
+            return false;
+        }
+        List<SqlWords.Word> words = SqlWords.of(sql);
+        for (int i = 0; i + 1 < words.size(); i++) {
+            if (words.get(i).is(";") && !words.get(i + 1).is(";")) {
+                return false;
             }
         }
-        return false;
+        boolean takesSnapshot = words.size() > 2
+                && words.get(1).is("TRANSACTION")
+                && words.get(2).is("SNAPSHOT");
+        return !takesSnapshot;
     }
 
     /** Returns the name of the savepoint that the text sets, if it begins so. */

@@ -1,5 +1,6 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.FencelineException;
 import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -29,6 +30,31 @@ final class TransactionGuard {
         ENDED
     }
 
+    /** Hears of what the work sends, before it is sent. */
+    interface Gate {
+
+        /** Nothing has to happen first. */
+        Gate OPEN = new Gate() {
+            @Override
+            public void beforeSetting() {}
+
+            @Override
+            public void beforeStatement() {}
+
+            @Override
+            public void isolationChosen() {}
+        };
+
+        /** A SET or SHOW is about to be sent. */
+        void beforeSetting();
+
+        /** Something else is about to be sent. */
+        void beforeStatement();
+
+        /** The work chooses an isolation level through the driver. */
+        void isolationChosen();
+    }
+
     private record Failure(SQLException exception, long at) {}
 
     private record Mark(
@@ -38,24 +64,90 @@ final class TransactionGuard {
     private final List<Failure> failures = new ArrayList<>();
     private final List<SQLException> seen = new ArrayList<>();
     private final List<Mark> marks = new ArrayList<>();
+    private final Optional<HeldStatement> held;
+    private volatile Gate gate = Gate.OPEN;
     private Phase phase = Phase.OPENING;
     private long clock;
     private @Nullable UnfencedWriteException refusal;
     private @Nullable SQLException lost;
     private @Nullable Connection watched;
+    private @Nullable FencelineException refusedFor;
     private boolean endingSent;
+    private boolean settingSent;
     private boolean unwrapped;
+    private volatile @Nullable Boolean readOnly;
+    private volatile @Nullable Integer isolation;
 
     TransactionGuard(String resource) {
+        this(resource, Optional.empty());
+    }
+
+    /** For a connection that prepares one kind of statement only. */
+    TransactionGuard(String resource, Optional<HeldStatement> held) {
         this.resource = resource;
+        this.held = held;
+    }
+
+    /** Makes of each statement one that holds the marks by itself. */
+    Optional<HeldStatement> held() {
+        return held;
     }
 
     synchronized void watch(Connection connection) {
         watched = connection;
     }
 
-    synchronized void begin() {
+    synchronized void begin(Gate next) {
+        gate = next;
         phase = Phase.ACTIVE;
+    }
+
+    /** Lets the fence go first. Without our monitor, since that asks the server. */
+    void before(Sending sending) {
+        if (!isActive()) {
+            return;
+        }
+        if (sending == Sending.SETTING) {
+            gate.beforeSetting();
+        } else if (sending == Sending.STATEMENT) {
+            gate.beforeStatement();
+        }
+    }
+
+    /** Keeps what the work is about to change on the connection, so that it is given back as it came. */
+    void beforeChange(String method, Connection connection) throws SQLException {
+        if (!isActive()) {
+            return;
+        }
+        if (method.equals("setReadOnly") && readOnly == null) {
+            readOnly = connection.isReadOnly();
+        } else if (method.equals("setTransactionIsolation")) {
+            gate.isolationChosen();
+            if (isolation == null) {
+                isolation = connection.getTransactionIsolation();
+            }
+        }
+    }
+
+    /** Undoes what the work has changed; to be called when no transaction is open. */
+    void restore(Connection connection) throws SQLException {
+        if (readOnly != null) {
+            connection.setReadOnly(readOnly);
+        }
+        if (isolation != null) {
+            connection.setTransactionIsolation(isolation);
+        }
+    }
+
+    /** Tells whether the work has made the session read-only itself, or may have, by text. */
+    synchronized boolean hasSettings() {
+        return settingSent || readOnly != null;
+    }
+
+    /** The fence has refused the work: nothing more is sent, and every further use is told why. */
+    synchronized void refuseAll(FencelineException why) {
+        refusedFor = why;
+        phase = Phase.ENDED;
     }
 
     synchronized void end() {
@@ -74,7 +166,10 @@ final class TransactionGuard {
         return phase == Phase.ENDED;
     }
 
-    UnfencedWriteException afterEnd() {
+    synchronized FencelineException afterEnd() {
+        if (refusedFor != null) {
+            return refusedFor;
+        }
         return new UnfencedWriteException(
                 "Use of a connection on " + resource
                         + " refused: the fenced transaction that it belonged to has ended, and"
@@ -84,6 +179,13 @@ final class TransactionGuard {
 
     /** Always the first attempt: libraries try to restore auto-commit when their commit failed, and would hide it. */
     synchronized UnfencedWriteException refuse(String command) {
+        if (refusal == null && held.isPresent()) {
+            refusal = new UnfencedWriteException(
+                    command + " in a fenced statement on " + resource
+                            + " refused before it was sent: it would be outside of the fence. One statement is all that runs"
+                            + " here; use inTransaction for more.",
+                    null);
+        }
         if (refusal == null) {
             refusal = new UnfencedWriteException(
                     command + " in a fenced transaction on " + resource
@@ -135,6 +237,7 @@ final class TransactionGuard {
     }
 
     synchronized void executed(String sql) {
+        settingSent |= TransactionControl.isSetting(sql);
         TransactionControl.savepoint(sql).ifPresent(name -> marks.add(new Mark(null, name, ++clock)));
         TransactionControl.rollbackTo(sql).ifPresent(name -> forgive(lastMark(null, name)));
     }

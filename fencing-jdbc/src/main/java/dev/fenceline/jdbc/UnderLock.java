@@ -1,8 +1,7 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.Action;
-import dev.fenceline.FencedLease;
-import dev.fenceline.FencedLock;
+import dev.fenceline.Exclusion;
 import dev.fenceline.FencelineException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.Work;
@@ -10,11 +9,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A fence and a lock together: acquires, claims, runs one transaction and releases.
+ * A fence together with a lock, or with several: acquires, claims, runs one transaction and releases.
  *
  * <p><b>Guarantees:</b> when {@link #call} returns, the work is committed, and no newer holder had claimed. That holds too where the
  * lease was lost on the way: the fence decides, and the listener of the locks hears of the lost lease. The lock is released
- * whatever happens. There is one grant and one transaction, and no retry: after a failure, call again.
+ * whatever happens. There is one grant of each lock and one transaction, and no retry: after a failure, call again.
  *
  * <p><b>Blocking:</b> for the lock as long as {@link #waitAtMost} says, then for the claim at most the claim timeout.
  *
@@ -29,12 +28,12 @@ public final class UnderLock<C> {
     private static final Duration LONGEST_WAIT = Duration.ofDays(366);
 
     private final GuardFence<C> fence;
-    private final FencedLock lock;
+    private final Locking<?> locking;
     private final Optional<Duration> maxWait;
 
-    UnderLock(GuardFence<C> fence, FencedLock lock, Optional<Duration> maxWait) {
+    UnderLock(GuardFence<C> fence, Locking<?> locking, Optional<Duration> maxWait) {
         this.fence = fence;
-        this.lock = lock;
+        this.locking = locking;
         this.maxWait = maxWait;
     }
 
@@ -54,13 +53,13 @@ public final class UnderLock<C> {
             throw new IllegalArgumentException(
                     "waitAtMost of " + limit.toDays() + " days is longer than " + LONGEST_WAIT.toDays() + " days.");
         }
-        return new UnderLock<>(fence, lock, Optional.of(limit));
+        return new UnderLock<>(fence, locking, Optional.of(limit));
     }
 
     /**
      * Runs work under the lock, in one fenced transaction.
      *
-     * <p><b>Errors:</b> those of {@link FencedLock#acquire()}, {@link GuardFence#claim(FencedLease)} and
+     * <p><b>Errors:</b> those of {@link Exclusion#acquire()}, {@link GuardFence#claim} and
      * {@link Claim#inTransaction}.
      *
      * @param work reads, computes and writes
@@ -73,12 +72,12 @@ public final class UnderLock<C> {
      *     token
      */
     public <T, X extends Exception> T call(Work<C, T, X> work) throws X, InterruptedException {
-        FencedLease lease = acquire();
-        try (lease) {
-            return fence.claim(lease).inTransaction(work);
+        Locking.Held<?> held = locking.acquire(maxWait);
+        try (held) {
+            return fence.claim(held.tokens(), held.hold()).inTransaction(work);
         } catch (StaleTokenException refused) {
             // Released by now. Work may have met another fence too, whose mark means nothing to this lock.
-            if (refused.presented().equals(lease.token())) {
+            if (held.tokens().all().contains(refused.presented())) {
                 raiseFloor(refused);
             }
             throw refused;
@@ -100,13 +99,9 @@ public final class UnderLock<C> {
         });
     }
 
-    private FencedLease acquire() throws InterruptedException {
-        return maxWait.isPresent() ? lock.acquireWithin(maxWait.get()) : lock.acquire();
-    }
-
     private void raiseFloor(StaleTokenException refused) {
         try {
-            lock.raiseFloor(refused.newest());
+            locking.raiseFloor().accept(refused.newest());
         } catch (FencelineException e) {
             refused.addSuppressed(e);
         }

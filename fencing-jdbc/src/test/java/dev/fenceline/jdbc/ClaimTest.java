@@ -142,7 +142,7 @@ class ClaimTest extends TwoGrants {
     @Test
     void enteringComparesForEqualityWhateverTheClaimBelieves() {
         // As after a failover that lost the claim: the session believes in it, and the mark is another.
-        Claim<Connection> lost = new Claim<>(fence.source(), FenceSettings.defaults(), newer, null);
+        Claim<Connection> lost = new Claim<>(fence.source(), FenceSettings.defaults(), Tokens.of(newer), null);
         fence.claim(older);
         assertThatThrownBy(() -> lost.useTransaction(c -> TestDatabase.write(c, 1, 0)))
                 .isInstanceOfSatisfying(
@@ -153,7 +153,7 @@ class ClaimTest extends TwoGrants {
                                 + " with a restored or failed-over database");
 
         FencingToken twin = new FencingToken(older.lock(), older.value(), UUID.randomUUID());
-        Claim<Connection> other = new Claim<>(fence.source(), FenceSettings.defaults(), twin, null);
+        Claim<Connection> other = new Claim<>(fence.source(), FenceSettings.defaults(), Tokens.of(twin), null);
         assertThatThrownBy(() -> other.useTransaction(c -> TestDatabase.write(c, 1, 0)))
                 .isInstanceOf(StaleTokenException.class)
                 .hasMessageContaining("token " + twin + " has the number of " + older);
@@ -251,7 +251,7 @@ class ClaimTest extends TwoGrants {
         PostgresFence.on(database.source()).claim(token);
         try (Connection holder = database.source().getConnection()) {
             holder.setAutoCommit(false);
-            GuardSql.enter(holder, token, Duration.ofSeconds(10), Duration.ofSeconds(10));
+            TestDatabase.enter(holder, token);
             assertThatThrownBy(() -> PostgresFence.on(hurried).claim(token))
                     .isInstanceOf(RetryableConflictException.class)
                     .hasMessageContaining(

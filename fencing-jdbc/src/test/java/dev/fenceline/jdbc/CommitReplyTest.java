@@ -17,6 +17,8 @@ import dev.fenceline.testkit.FaultProxy.Cut;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -166,7 +168,7 @@ class CommitReplyTest extends TwoGrants {
         PostgresFence.on(database.source()).claim(older);
         try (Connection connection = throughProxy.getConnection()) {
             connection.setAutoCommit(false);
-            GuardSql.Entered entered = GuardSql.enter(connection, older, LIMIT, LIMIT);
+            GuardSql.Entered entered = TestDatabase.enter(connection, older);
             TestDatabase.write(connection, 1, 110);
             GuardSql.leave(connection, operation, entered);
             Armed held = proxy.onRequest("COMMIT").holdRequest();
@@ -191,7 +193,7 @@ class CommitReplyTest extends TwoGrants {
         PostgresFence.on(database.source()).claim(older);
         try (Connection connection = database.source().getConnection()) {
             connection.setAutoCommit(false);
-            GuardSql.Entered entered = GuardSql.enter(connection, older, LIMIT, LIMIT);
+            GuardSql.Entered entered = TestDatabase.enter(connection, older);
             TestDatabase.write(connection, 1, 110);
             assertThat(resolver(database.source(), operation, entered).resolve())
                     .isEqualTo(Resolution.NEVER_APPLIED);
@@ -213,7 +215,7 @@ class CommitReplyTest extends TwoGrants {
         PostgresFence.on(database.source()).claim(older);
         try (Connection connection = database.source().getConnection()) {
             connection.setAutoCommit(false);
-            GuardSql.Entered entered = GuardSql.enter(connection, older, LIMIT, LIMIT);
+            GuardSql.Entered entered = TestDatabase.enter(connection, older);
             TestDatabase.write(connection, 1, 110);
             assertThat(resolver(database.source(), operation, entered).resolve())
                     .isEqualTo(Resolution.NEVER_APPLIED);
@@ -265,7 +267,8 @@ class CommitReplyTest extends TwoGrants {
 
     @Test
     void anOperationWhoseRecordIsTooOldIsNotResolvable() throws SQLException {
-        GuardSql.Entered longAgo = new GuardSql.Entered("1", java.time.OffsetDateTime.parse("2020-01-01T00:00:00Z"));
+        OffsetDateTime then = OffsetDateTime.parse("2020-01-01T00:00:00Z");
+        GuardSql.Entered longAgo = new GuardSql.Entered(Optional.of("1"), then, then, false);
 
         assertThatThrownBy(() ->
                         resolver(database.source(), UUID.randomUUID(), longAgo).resolve())
@@ -279,7 +282,7 @@ class CommitReplyTest extends TwoGrants {
 
     private CommitResolver<Connection> resolver(DataSource source, UUID operation, GuardSql.Entered entered) {
         return new CommitResolver<>(
-                PostgresFence.on(source).source(), older, operation, entered.at(), Duration.ofSeconds(5));
+                PostgresFence.on(source).source(), Tokens.of(older), operation, entered.at(), Duration.ofSeconds(5));
     }
 
     @ParameterizedTest
@@ -291,7 +294,7 @@ class CommitReplyTest extends TwoGrants {
         strict.setOptions("-c default_transaction_isolation=" + isolation.replace(" ", "\\ "));
         try (Connection connection = database.source().getConnection()) {
             connection.setAutoCommit(false);
-            GuardSql.Entered entered = GuardSql.enter(connection, older, LIMIT, LIMIT);
+            GuardSql.Entered entered = TestDatabase.enter(connection, older);
             TestDatabase.write(connection, 1, 110);
             GuardSql.leave(connection, operation, entered);
             Future<Resolution> verdict =
@@ -309,14 +312,18 @@ class CommitReplyTest extends TwoGrants {
         TestDatabase strict = TestDatabase.create();
         PostgresFence.on(strict.source()).claim(older);
         // A mark read at a stricter level could be as old as a snapshot, or fail with 40001.
-        strict.execute("CREATE OR REPLACE FUNCTION fenceline.mark_v1(p_lock text)"
-                + " RETURNS TABLE (newest_token bigint, newest_holder uuid) LANGUAGE sql AS"
-                + " 'SELECT token, holder FROM fenceline.guard WHERE lock = p_lock"
+        strict.execute("CREATE OR REPLACE FUNCTION fenceline.marks_v1(p_locks text[])"
+                + " RETURNS TABLE (newest_token bigint, newest_holder uuid, read_at timestamptz) LANGUAGE sql AS"
+                + " 'SELECT token, holder, now() FROM fenceline.guard WHERE lock = p_locks[1]"
                 + " AND current_setting(''transaction_isolation'') = ''read committed''" + "'");
         var source = strict.sourceNamed("strict");
         source.setOptions("-c default_transaction_isolation=serializable");
         try (Connection connection = source.getConnection()) {
-            assertThat(GuardSql.mark(connection, older.lock()).newest()).contains(older);
+            assertThat(GuardSql.marks(connection, Tokens.of(older))
+                            .inOrder()
+                            .get(0)
+                            .newest())
+                    .contains(older);
         }
     }
 }

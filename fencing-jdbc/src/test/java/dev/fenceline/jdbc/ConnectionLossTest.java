@@ -225,7 +225,7 @@ class ConnectionLossTest extends TwoGrants {
                 FaultProxy.to(database.server().host(), database.server().port())) {
             Claim<Connection> claim = PostgresFence.on(database.sourceAt(proxy.host(), proxy.port()))
                     .claim(older);
-            for (String step : new String[] {"enter_v1", "leave_v1"}) {
+            for (String step : new String[] {"enter_v2", "leave_v1"}) {
                 proxy.onRequest(step).loseReply(cut);
                 assertThatThrownBy(() -> claim.useTransaction(c -> TestDatabase.write(c, 1, 0)))
                         .isInstanceOf(BackendUnavailableException.class)
@@ -241,12 +241,12 @@ class ConnectionLossTest extends TwoGrants {
         try (FaultProxy proxy =
                 FaultProxy.to(database.server().host(), database.server().port())) {
             PostgresFence broken = PostgresFence.on(database.sourceAt(proxy.host(), proxy.port()));
-            var lost = proxy.onRequest("claim_v1").loseReply(cut);
+            var lost = proxy.onRequest("claim_v2").loseReply(cut);
             broken.claim(older);
             assertThat(lost.fired()).isTrue();
             assertThat(database.mark(older)).isEqualTo(older);
 
-            var dropped = proxy.onRequest("claim_v1").dropRequest(cut);
+            var dropped = proxy.onRequest("claim_v2").dropRequest(cut);
             broken.claim(newer);
             assertThat(dropped.fired()).isTrue();
             assertThat(database.mark(older)).isEqualTo(newer);
@@ -262,7 +262,7 @@ class ConnectionLossTest extends TwoGrants {
                     proxy.refuse();
                 }
             });
-            proxy.onRequest("claim_v1").loseReply(Cut.RST);
+            proxy.onRequest("claim_v2").loseReply(Cut.RST);
 
             assertThatThrownBy(() -> PostgresFence.on(source).claim(older))
                     .isInstanceOf(BackendUnavailableException.class)
@@ -284,7 +284,7 @@ class ConnectionLossTest extends TwoGrants {
                     throw new SQLException("no second connection", "08001");
                 }
             });
-            var reply = proxy.onRequest("claim_v1").holdReply();
+            var reply = proxy.onRequest("claim_v2").holdReply();
 
             assertThatThrownBy(() -> PostgresFence.on(source)
                             .claimTimeout(Duration.ofMillis(1))
@@ -301,7 +301,7 @@ class ConnectionLossTest extends TwoGrants {
                 FaultProxy.to(database.server().host(), database.server().port())) {
             FencedLease lease = Grants.lease(older.lock());
             var source = new HookedSource(database.sourceAt(proxy.host(), proxy.port()), number -> {});
-            var reply = proxy.onRequest("claim_v1").holdReply();
+            var reply = proxy.onRequest("claim_v2").holdReply();
             Thread thief = new Thread(() -> {
                 reply.awaitFired(Duration.ofSeconds(20));
                 lease.close();

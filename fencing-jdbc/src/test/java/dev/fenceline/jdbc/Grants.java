@@ -2,6 +2,7 @@ package dev.fenceline.jdbc;
 
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLock;
+import dev.fenceline.FencedLocks;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
@@ -10,6 +11,7 @@ import dev.fenceline.Locks;
 import dev.fenceline.lock.RedisLocks;
 import dev.fenceline.testkit.SharedServers;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Where tests have their tokens from: a real lock on a real Redis. */
@@ -41,6 +43,10 @@ final class Grants {
 
     static FencedLock lock(LockName name) {
         return Shared.LOCKS.fenced(name);
+    }
+
+    static FencedLocks locks(Collection<LockName> names) {
+        return Shared.LOCKS.fencedAll(names);
     }
 
     static FencedLease lease(LockName name) {

@@ -195,6 +195,8 @@ class LostUpdateTest extends TwoGrants {
     /** The first empties account 1; the second waits for it and copies what it reads there, plus 100, to account 2. */
     private Future<?> moveWhileWaiting(PGSimpleDataSource source, Claim<Connection> second) throws SQLException {
         return PostgresFence.on(source).resume(older).inTransaction(c -> {
+            // Enters.
+            assertThat(TestDatabase.read(c, 1)).isEqualTo(100);
             Future<?> other = threads.submit(() -> {
                 second.useTransaction(mine -> TestDatabase.write(mine, 2, TestDatabase.read(mine, 1) + 100));
                 return null;

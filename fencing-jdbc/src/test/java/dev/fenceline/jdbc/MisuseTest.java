@@ -40,6 +40,8 @@ class MisuseTest {
     void aFencedLeaseAndAFencedLockAreAccepted() {
         assertThat(errorsOf("fence.claim(fenced); fence.under(locks.fenced(name));"))
                 .isEmpty();
+        assertThat(errorsOf("fence.claim(locks.fencedAll(name).acquire()); fence.under(locks.fencedAll(name));"))
+                .isEmpty();
     }
 
     @Test
@@ -56,6 +58,6 @@ class MisuseTest {
 
     @Test
     void anEfficiencyLockIsNotAcceptedByAFence() {
-        assertThat(errorsOf("fence.under(locks.efficiency(name));")).containsExactly("compiler.err.prob.found.req");
+        assertThat(errorsOf("fence.under(locks.efficiency(name));")).containsExactly("compiler.err.cant.apply.symbols");
     }
 }

@@ -65,10 +65,16 @@ class SetupTest {
             assertThatThrownBy(() -> onStandby.resume(token))
                     .isInstanceOf(BackendMisconfiguredException.class)
                     .hasMessage("Resuming" + String.format(refusal, "Reading a mark"));
-            Claim<Connection> moved = new Claim<>(onStandby.source(), FenceSettings.defaults(), token, null);
+            Claim<Connection> moved = new Claim<>(onStandby.source(), FenceSettings.defaults(), Tokens.of(token), null);
             assertThatThrownBy(() -> moved.useTransaction(c -> TestDatabase.write(c, 1, 0)))
                     .isInstanceOf(BackendMisconfiguredException.class)
                     .hasMessage("Transaction" + String.format(refusal, "Fenced transaction"));
+            assertThatThrownBy(() -> moved.readOnly(c -> TestDatabase.read(c, 1)))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessage("Transaction" + String.format(refusal, "Fenced transaction"));
+            assertThatThrownBy(() -> moved.update("UPDATE account SET balance = 0"))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessage("Statement" + String.format(refusal, "Reading a mark"));
         }
     }
 
@@ -99,24 +105,24 @@ class SetupTest {
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage("Claim on " + resource
                         + " refused: ERROR: schema \"fenceline\" does not exist (SQLSTATE 3F000)."
-                        + " This database has no fence schema; run FenceMigrations.on(owner).install() of release line 1"
+                        + " This database has no fence schema; run FenceMigrations.on(owner).install() of this release"
                         + " once.");
     }
 
     @Test
     void aSchemaOfAnotherVersionIsToldWithBothVersions() {
         TestDatabase other = TestDatabase.create();
-        other.execute("DROP FUNCTION fenceline.claim_v1; DROP FUNCTION fenceline.enter_v1;"
-                + " CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql AS 'SELECT 2'");
+        other.execute("DROP FUNCTION fenceline.claim_v2; DROP FUNCTION fenceline.enter_v2;"
+                + " CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql AS 'SELECT 1'");
 
-        String message = "The fence schema of this database has version 2, and this release calls version 1;"
-                + " run FenceMigrations.on(owner).install() of release line 1 once.";
+        String message = "The fence schema of this database has version 1, and this release calls version 2;"
+                + " run FenceMigrations.on(owner).install() of this release once.";
         assertThatThrownBy(() -> PostgresFence.on(other.source()).claim(token))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessageStartingWith("Claim on " + resource + " refused: ERROR: function fenceline.claim_v1(")
+                .hasMessageStartingWith("Claim on " + resource + " refused: ERROR: function fenceline.claim_v2(")
                 .hasMessageEndingWith("(SQLSTATE 42883). " + message);
-        Claim<Connection> claim =
-                new Claim<>(PostgresFence.on(other.source()).source(), FenceSettings.defaults(), token, null);
+        Claim<Connection> claim = new Claim<>(
+                PostgresFence.on(other.source()).source(), FenceSettings.defaults(), Tokens.of(token), null);
         assertThatThrownBy(() -> claim.useTransaction(c -> TestDatabase.write(c, 1, 0)))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessageEndingWith("(SQLSTATE 42883). " + message);
@@ -138,7 +144,10 @@ class SetupTest {
         FenceMigrations.on(database.source()).grantTo(role);
         Claim<Connection> claim = fence.claim(token);
         JdbcWork.add(claim, 1, 10);
-        JdbcWork.add(fence.resume(token), 1, 10);
+        JdbcWork.add(fence.concurrent().resume(token), 1, 5);
+        assertThat(fence.recorded().resume(token).update("UPDATE account SET balance = balance + ? WHERE id = 1", 5))
+                .isEqualTo(1);
+        assertThat((long) claim.readOnly(c -> TestDatabase.read(c, 1))).isEqualTo(120);
         assertThat(database.balance(1)).isEqualTo(120);
         fence.claim(Grants.next(token.lock()));
         assertThatThrownBy(() -> claim.useTransaction(c -> TestDatabase.write(c, 1, 0)))
@@ -204,7 +213,7 @@ class SetupTest {
                     .isInstanceOf(UnfencedWriteException.class)
                     .hasMessage(message);
             Claim<Connection> claim =
-                    new Claim<>(PostgresFence.on(bound).source(), FenceSettings.defaults(), token, null);
+                    new Claim<>(PostgresFence.on(bound).source(), FenceSettings.defaults(), Tokens.of(token), null);
             assertThatThrownBy(() -> claim.useTransaction(c -> TestDatabase.write(c, 1, 0)))
                     .isInstanceOf(UnfencedWriteException.class)
                     .hasMessage(message);

@@ -65,7 +65,7 @@ class SilentNetworkTest {
     void noStepWaitsForASilentNetworkForEver() throws Exception {
         Future<?>[] steps = {
             over((proxy, fence, claim) -> {
-                var held = proxy.onRequest("enter_v1").holdReply();
+                var held = proxy.onRequest("enter_v2").holdReply();
                 assertNothingCommitted(claim, 1);
                 assertThat(held.fired()).isTrue();
             }),
@@ -96,7 +96,7 @@ class SilentNetworkTest {
             }),
             over((proxy, fence, claim) -> {
                 proxy.onRequest("leave_v1").dropRequest(FaultProxy.Cut.RST);
-                var held = proxy.onRequest("mark_v1").holdReply();
+                var held = proxy.onRequest("marks_v1").holdReply();
                 assertThatThrownBy(() -> claim.useTransaction(c -> TestDatabase.write(c, 6, 0)))
                         .isInstanceOf(BackendUnavailableException.class)
                         .hasMessageEndingWith(
@@ -105,7 +105,7 @@ class SilentNetworkTest {
                 assertThat(held.fired()).isTrue();
             }),
             over((proxy, fence, claim) -> {
-                var held = proxy.onRequest("mark_v1").holdReply();
+                var held = proxy.onRequest("marks_v1").holdReply();
                 assertThatThrownBy(() -> fence.resume(claim.token()))
                         .isInstanceOf(BackendUnavailableException.class)
                         .hasMessageContaining("Nothing happened; try again.");

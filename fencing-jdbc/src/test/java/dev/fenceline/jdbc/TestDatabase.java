@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -62,7 +63,11 @@ record TestDatabase(PostgresServer server, String name, DataSource source) {
     FencingToken mark(FencingToken of) {
         try (Connection connection = source.getConnection()) {
             connection.setAutoCommit(false);
-            return GuardSql.mark(connection, of.lock()).newest().orElseThrow();
+            return GuardSql.marks(connection, Tokens.of(of))
+                    .inOrder()
+                    .get(0)
+                    .newest()
+                    .orElseThrow();
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
@@ -122,6 +127,12 @@ record TestDatabase(PostgresServer server, String name, DataSource source) {
             }
             Thread.onSpinWait();
         }
+    }
+
+    /** Enters by hand, for those who then do what a unit does not. */
+    static GuardSql.Entered enter(Connection connection, FencingToken token) throws SQLException {
+        Duration limit = Duration.ofSeconds(20);
+        return GuardSql.enter(connection, Entry.ALONE, Optional.empty(), Tokens.of(token), limit, limit);
     }
 
     static long read(Connection connection, int id) throws SQLException {

@@ -114,4 +114,35 @@ class TransactionControlTest {
     void theTargetOfARollbackIsRead(String sql, String name) {
         assertThat(TransactionControl.rollbackTo(sql)).contains(name);
     }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SET LOCAL lock_timeout = '1s'",
+                "set transaction isolation level serializable;",
+                "/* a comment; */ SET TRANSACTION READ ONLY ; -- another;",
+                "SHOW work_mem",
+                "SET x = 'a;b'",
+                "SET CONSTRAINTS ALL DEFERRED",
+            })
+    void aSettingIsRecognised(String sql) {
+        assertThat(TransactionControl.isSetting(sql)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "SELECT 1",
+                "SETTLE",
+                "SET x = 1; UPDATE a SET b = 1",
+                "SHOW x; SELECT 1",
+                "SET TRANSACTION SNAPSHOT '1'",
+                "set /* */ transaction -- x\n snapshot '1'",
+                "SAVEPOINT a",
+                "RESET ALL",
+            })
+    void whatIsMoreThanASettingIsNone(String sql) {
+        assertThat(TransactionControl.isSetting(sql)).isFalse();
+    }
 }

@@ -87,7 +87,7 @@ class PausedWriterDemoTest {
         try (Connection connection = database.getConnection();
                 Statement statement = connection.createStatement()) {
             String definition;
-            try (ResultSet row = statement.executeQuery("SELECT pg_get_functiondef('fenceline.enter_v1'::regproc)")) {
+            try (ResultSet row = statement.executeQuery("SELECT pg_get_functiondef('fenceline.enter_v2'::regproc)")) {
                 row.next();
                 definition = row.getString(1);
             }
