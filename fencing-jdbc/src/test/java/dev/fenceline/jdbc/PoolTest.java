@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencingToken;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.testkit.FaultProxy;
@@ -48,7 +49,7 @@ class PoolTest extends TwoGrants {
         try (FaultProxy proxy = proxy();
                 HikariDataSource pool = poolOfOne(proxy, autoCommit)) {
             PostgresFence fence = PostgresFence.on(pool);
-            proxy.onRequest("claim_v1").loseReply(Cut.RST);
+            proxy.onRequest("claim_v2").loseReply(Cut.RST);
             Claim<Connection> claim = fence.claim(older);
             JdbcWork.add(claim, 1, 1);
 
@@ -72,7 +73,21 @@ class PoolTest extends TwoGrants {
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("The mark is " + older);
 
+            Claim<Connection> recorded = fence.recorded().resume(older);
+            proxy.onRequest("hold_v1").loseReply(Cut.RST);
+            assertThat(recorded.update("UPDATE account SET balance = balance + ?", 0))
+                    .isEqualTo(1);
+            proxy.onRequest("hold_v1").dropRequest(Cut.RST);
+            assertThatThrownBy(() -> recorded.update("UPDATE account SET balance = 0"))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("The mark is " + older);
+            assertThat((long) fence.concurrent().resume(older).readOnly(c -> TestDatabase.read(c, 1)))
+                    .isEqualTo(102);
+
             PostgresFence.on(database.source()).claim(newer);
+            assertThatThrownBy(() -> recorded.update("UPDATE account SET balance = 0"))
+                    .isInstanceOf(StaleTokenException.class)
+                    .hasMessageContaining("token " + older + " is older by");
             assertThatThrownBy(() -> claim.useTransaction(c -> TestDatabase.write(c, 1, 0)))
                     .isInstanceOf(StaleTokenException.class)
                     .hasMessageContaining("token " + older + " is older by");
@@ -94,6 +109,7 @@ class PoolTest extends TwoGrants {
             Claim<Connection> second = impatient.resume(older);
 
             holder.useTransaction(c -> {
+                TestDatabase.write(c, 1, 1);
                 assertThatThrownBy(() -> impatient.claim(newer))
                         .isInstanceOf(RetryableConflictException.class)
                         .hasMessageContaining("application_name 'the-holder'");
@@ -153,21 +169,57 @@ class PoolTest extends TwoGrants {
     }
 
     @Test
-    void aUnitTakesThreeRoundTripsBesideItsWorkAndAClaimOne() throws SQLException {
+    void eachFormTakesTheRoundTripsThatItSays() throws SQLException {
         var source = database.sourceNamed("counted");
         source.setSocketFactory(CountedSocketFactory.class.getName());
         try (Connection only = source.getConnection()) {
             PostgresFence fence = PostgresFence.on(new BoundSource(only).source());
+            FencingToken other = Grants.next(Grants.freshLock());
 
-            long before = CountedSocketFactory.roundTrips();
+            assertRoundTrips(1, "claim", () -> fence.claim(older));
+            assertRoundTrips(1, "claim of two locks", () -> fence.claim(List.of(older, other)));
             Claim<Connection> claim = fence.claim(older);
-            assertThat(CountedSocketFactory.roundTrips() - before).as("claim").isEqualTo(1);
-
-            before = CountedSocketFactory.roundTrips();
-            claim.useTransaction(c -> TestDatabase.write(c, 1, 0));
-            assertThat(CountedSocketFactory.roundTrips() - before)
-                    .as("enter, with BEGIN; the work's one; leave; COMMIT")
-                    .isEqualTo(4);
+            Claim<Connection> two = fence.claim(List.of(older, other));
+            assertRoundTrips(
+                    4, "enter, with BEGIN; the work's one; leave; COMMIT", () -> claim.useTransaction(PoolTest::work));
+            assertRoundTrips(4, "the same for two locks", () -> two.useTransaction(PoolTest::work));
+            assertRoundTrips(
+                    4,
+                    "an isolation goes with entering",
+                    () -> fence.isolation(Isolation.SERIALIZABLE).resume(older).useTransaction(PoolTest::work),
+                    RESUME);
+            assertRoundTrips(
+                    4, "beside others", () -> fence.concurrent().resume(older).useTransaction(PoolTest::work), RESUME);
+            assertRoundTrips(
+                    3,
+                    "reading: enter, with BEGIN; the work's one; COMMIT",
+                    () -> claim.readOnly(c -> TestDatabase.read(c, 1)));
+            String sql = "UPDATE account SET balance = balance + ? WHERE id = 1";
+            assertRoundTrips(1, "one statement", () -> claim.update(sql, 1));
+            assertRoundTrips(1, "one statement for two locks", () -> two.update(sql, 1));
+            Claim<Connection> recorded = fence.recorded().claim(older);
+            assertRoundTrips(1, "one statement that is recorded", () -> recorded.update(sql, 1));
         }
+    }
+
+    /** The mode and the marks with BEGIN, and ROLLBACK. */
+    private static final int RESUME = 3;
+
+    private interface Counted {
+        void run() throws SQLException;
+    }
+
+    private static void work(Connection connection) throws SQLException {
+        TestDatabase.write(connection, 1, 0);
+    }
+
+    private static void assertRoundTrips(int expected, String what, Counted counted) throws SQLException {
+        assertRoundTrips(expected, what, counted, 0);
+    }
+
+    private static void assertRoundTrips(int expected, String what, Counted counted, int before) throws SQLException {
+        long begun = CountedSocketFactory.roundTrips();
+        counted.run();
+        assertThat(CountedSocketFactory.roundTrips() - begun - before).as(what).isEqualTo(expected);
     }
 }
