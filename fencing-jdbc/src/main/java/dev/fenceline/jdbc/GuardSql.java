@@ -18,7 +18,7 @@ import java.util.UUID;
 final class GuardSql {
 
     /** The version of the functions that are called here. */
-    static final int VERSION = 2;
+    static final int VERSION = 4;
 
     private static final String CLAIM = "SELECT claimed_at, fsync FROM fenceline.claim_v2(?, ?, ?, ?)";
     private static final String LEAVE = "SELECT fenceline.leave_v1(?, ?, ?)";

@@ -48,7 +48,8 @@ final class JoinedTransaction<C> {
             Connection connection,
             FencingToken token,
             FencingToken... more) {
-        Tokens tokens = Tokens.of(Stream.concat(Stream.of(token), Stream.of(more)).toList());
+        Tokens tokens =
+                Tokens.of(Stream.concat(Stream.of(token), Stream.of(more)).toList());
         new JoinedTransaction<>(source, settings, connection, tokens).run();
     }
 

@@ -268,6 +268,11 @@ public final class PostgresRows<K> {
         }
 
         @Override
+        public Connection connection(Connection context) {
+            return context;
+        }
+
+        @Override
         public Object origin() {
             return dataSource;
         }

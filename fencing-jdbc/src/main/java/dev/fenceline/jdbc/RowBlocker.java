@@ -29,8 +29,8 @@ final class RowBlocker {
             }
             // Several rows may have one lock.
             Map<LockName, FencingToken> byLock = new LinkedHashMap<>();
-            sessions.forEach(session -> byLock.put(
-                    session.target().token().lock(), session.target().token()));
+            sessions.forEach(session ->
+                    byLock.put(session.target().token().lock(), session.target().token()));
             return Blockers.names(connection, Tokens.of(byLock.values()));
         } catch (SQLException unanswered) {
             return "a transaction that could not be looked up (" + SqlFailure.text(unanswered) + ")";

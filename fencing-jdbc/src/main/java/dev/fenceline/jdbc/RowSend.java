@@ -168,7 +168,11 @@ final class RowSend<C> {
         }
         RowOperation sent = operation.get();
         CommitResolver<C> resolver = new CommitResolver<>(
-                engine.source(), Tokens.of(first.token()), sent.id(), sent.begunAt(), wait.plus(FenceSettings.WITH_LOST_LEASE));
+                engine.source(),
+                Tokens.of(first.token()),
+                sent.id(),
+                sent.begunAt(),
+                wait.plus(FenceSettings.WITH_LOST_LEASE));
         Resolution resolution;
         try {
             resolution = resolver.resolve();

@@ -231,7 +231,7 @@ class LazyEnteringTest extends TwoGrants {
         JdbiFence jdbi = JdbiFence.on(Jdbi.create(database.source()));
         Claim<Handle> claim = jdbi.claim(older);
         String chosen = claim.inTransaction(handle -> {
-            handle.setTransactionIsolation(TransactionIsolationLevel.SERIALIZABLE);
+            handle.setTransactionIsolationLevel(TransactionIsolationLevel.SERIALIZABLE);
             return handle.select("SELECT current_setting('transaction_isolation')")
                     .mapTo(String.class)
                     .one();

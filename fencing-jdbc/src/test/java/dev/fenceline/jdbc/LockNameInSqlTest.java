@@ -75,7 +75,8 @@ class LockNameInSqlTest {
     void everyKeyHasTheSameNameInATriggerInAFunctionAndInJava() throws SQLException {
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        try (Connection connection = database.source().getConnection()) {
+        try (Connection connection = database.source().getConnection();
+                Connection claiming = database.source().getConnection()) {
             connection.setAutoCommit(false);
             for (int i = 0; i < 80; i++) {
                 Object[] key = {
@@ -96,7 +97,7 @@ class LockNameInSqlTest {
                         .hasMessageContaining("it needs lock '" + name + "' (never claimed)");
                 connection.rollback();
                 FencingToken token = Grants.next(name);
-                PostgresFence.on(database.source()).claim(token);
+                claim(claiming, token);
                 enter(connection, token);
                 assertThat(insert(connection, key)).as(as).isEqualTo(1);
                 assertThat(update(connection, key)).as(as).isEqualTo(1);
@@ -176,6 +177,15 @@ class LockNameInSqlTest {
                 row.next();
                 return row.getString(1);
             }
+        }
+    }
+
+    private static void claim(Connection connection, FencingToken token) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement("CALL fenceline.claim(?, ?, ?)")) {
+            statement.setString(1, token.lock().toString());
+            statement.setLong(2, token.value());
+            statement.setObject(3, token.holder());
+            statement.execute();
         }
     }
 

@@ -46,7 +46,7 @@ class MatrixLosersTest {
     @BeforeAll
     static void create() throws SQLException {
         database = TestDatabase.create();
-        version = MatrixStage.serverVersion(database);
+        version = database.server().majorVersion();
         for (MatrixNaive naive : MatrixNaive.values()) {
             TABLES.put(naive, MatrixTables.create(database, prefix("naive", naive), naive.cells(version)));
         }

@@ -119,11 +119,6 @@ final class MatrixStage implements AutoCloseable {
         blocked = observer.prepareStatement("SELECT pg_blocking_pids(?) = ARRAY[?]");
     }
 
-    /** Asks the server, since there are cells that only some have. */
-    static int serverVersion(TestDatabase database) {
-        return (int) database.number("SELECT current_setting('server_version_num')::int / 10000");
-    }
-
     /** Opens a connection beside the shared ones, for what would spoil them. */
     PGSimpleDataSource source(Side side, Isolation isolation) {
         PGSimpleDataSource source = database.sourceNamed("matrix-" + side);

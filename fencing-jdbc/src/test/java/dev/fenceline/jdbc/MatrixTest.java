@@ -94,7 +94,7 @@ class MatrixTest {
     @BeforeAll
     static void create() throws SQLException {
         database = TestDatabase.create();
-        version = MatrixStage.serverVersion(database);
+        version = database.server().majorVersion();
         tables = MatrixTables.create(
                 database,
                 "matrix",
