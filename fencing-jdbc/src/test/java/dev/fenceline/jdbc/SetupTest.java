@@ -115,7 +115,7 @@ class SetupTest {
         other.execute("DROP FUNCTION fenceline.claim_v2; DROP FUNCTION fenceline.enter_v2;"
                 + " CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql AS 'SELECT 1'");
 
-        String message = "The fence schema of this database has version 1, and this release calls version 2;"
+        String message = "The fence schema of this database has version 1, and this release calls version 4;"
                 + " run FenceMigrations.on(owner).install() of this release once.";
         assertThatThrownBy(() -> PostgresFence.on(other.source()).claim(token))
                 .isInstanceOf(BackendMisconfiguredException.class)

@@ -3,18 +3,22 @@ package dev.fenceline.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.fenceline.FencingToken;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.FaultProxy.Cut;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
@@ -45,6 +49,12 @@ class SmokeTest extends TwoGrants {
         database.execute("CREATE ROLE " + role + " LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON account TO " + role);
         FenceMigrations.on(database.source()).install();
         FenceMigrations.on(database.source()).grantTo(role);
+        FenceMigrations.on(database.source()).grantRowsTo(role);
+        database.execute("CREATE TABLE marked (id int PRIMARY KEY, balance bigint NOT NULL,"
+                + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
+                + " CREATE TABLE guarded (id int PRIMARY KEY, balance bigint NOT NULL);"
+                + " GRANT SELECT, INSERT, UPDATE, DELETE ON marked, guarded TO " + role + ";"
+                + " SELECT fenceline.protect('guarded', 'account', '{id}', 'enforce')");
         app = database.server().dataSource(database.name(), role);
     }
 
@@ -141,5 +151,83 @@ class SmokeTest extends TwoGrants {
                     .isInstanceOf(RetryableConflictException.class)
                     .hasMessageContaining("application_name 'the-holder'");
         });
+    }
+
+    @Test
+    void theOtherFormsOfTheGuardAreFencedToo() throws SQLException {
+        FencingToken another = Grants.next(Grants.freshLock());
+        Claim<Connection> overtaken = fence.claim(older);
+        Claim<Connection> both = fence.isolation(Isolation.SERIALIZABLE).claim(List.of(older, another));
+
+        assertThat(overtaken.update("UPDATE account SET balance = balance + ? WHERE id = ?", 10, 1))
+                .isEqualTo(1);
+        assertThat(PostgresFence.on(app)
+                        .recorded()
+                        .resume(older)
+                        .update("UPDATE account SET balance = balance + 10 WHERE id = 1"))
+                .isEqualTo(1);
+        JdbcWork.add(both, 1, 10);
+        JdbcWork.add(fence.concurrent().resume(older), 1, 10);
+        assertThat(overtaken.<Long, SQLException>readOnly(c -> TestDatabase.read(c, 1)))
+                .isEqualTo(140);
+        fence.claim(newer);
+
+        for (ThrowingCallable form : List.<ThrowingCallable>of(
+                () -> overtaken.update("UPDATE account SET balance = 0"),
+                () -> overtaken.readOnly(c -> TestDatabase.read(c, 1)),
+                () -> both.useTransaction(c -> TestDatabase.write(c, 1, 0)),
+                () -> fence.concurrent().resume(older))) {
+            assertThatThrownBy(form)
+                    .isInstanceOf(StaleTokenException.class)
+                    .hasMessageContaining("token " + older + " is older by");
+        }
+        assertThat(database.balance(1)).isEqualTo(140);
+    }
+
+    @Test
+    void aRowCarriesItsOwnMark() throws SQLException {
+        database.execute("INSERT INTO marked VALUES (1, 100) ON CONFLICT (id) DO UPDATE SET balance = 100");
+        FencedTable<Integer> table = FencedTable.of("marked").key("id", id -> older.lock());
+        PostgresRows<Integer> rows = PostgresRows.on(app, table);
+        RowClaim<Long> overtaken = rows.claim(older, 1, row -> row.getLong("balance"));
+        overtaken.update(RowValues.of("balance", overtaken.row().orElseThrow() + 10));
+        RowClaim<Long> current = rows.claim(newer, 1, row -> row.getLong("balance"));
+
+        assertThatThrownBy(() -> overtaken.update(RowValues.of("balance", 0L)))
+                .isInstanceOf(StaleTokenException.class)
+                .hasMessageContaining("token " + older + " is older by");
+        assertThat(current.row()).contains(110L);
+        current.delete();
+        assertThatThrownBy(() -> overtaken.insert(RowValues.of("balance", 0L)))
+                .isInstanceOf(StaleTokenException.class)
+                .hasMessageContaining("token " + older + " is older by");
+        assertThat(database.number("SELECT count(*) FROM marked")).isZero();
+    }
+
+    @Test
+    void aProtectedTableRefusesWhoHasNotEntered() throws SQLException {
+        String id = older.lock().toString().replaceAll("[^0-9]", "");
+        String add = "UPDATE guarded SET balance = balance + 10 WHERE id = " + id;
+        Claim<Connection> claim = fence.claim(older);
+        claim.useTransaction(c -> c.createStatement().execute("INSERT INTO guarded VALUES (" + id + ", 100)"));
+        claim.useTransaction(c -> c.createStatement().execute(add));
+        try (Connection own = app.getConnection()) {
+            own.setAutoCommit(false);
+            fence.enter(own, older);
+            own.createStatement().execute(add);
+            own.commit();
+            own.setAutoCommit(true);
+
+            assertThatThrownBy(() -> own.createStatement().execute(add))
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
+                    .hasMessageContaining("guarded");
+        }
+        fence.claim(newer);
+        assertThatThrownBy(() -> claim.useTransaction(c -> c.createStatement().execute(add)))
+                .isInstanceOf(StaleTokenException.class)
+                .hasMessageContaining("token " + older + " is older by");
+        assertThat(database.number("SELECT balance FROM guarded WHERE id = " + id))
+                .isEqualTo(120);
     }
 }

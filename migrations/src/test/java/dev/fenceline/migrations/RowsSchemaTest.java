@@ -44,6 +44,26 @@ class RowsSchemaTest {
                 "SELECT lock || ' ' || token || ' ' || right(holder::text, 1) FROM fenceline.guard ORDER BY 1");
     }
 
+    /** to_jsonb of the row would call it, as the owner of the fence. */
+    @Test
+    void aTableOwnersOwnCastNeverRunsWithTheRightsOfTheFence() throws SQLException {
+        String owner = database.newRole("row_caster_");
+        database.execute("CREATE SCHEMA casts AUTHORIZATION " + owner);
+        try (Connection connection = database.as(owner).getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TYPE casts.kind AS ENUM ('a');"
+                    + " CREATE FUNCTION casts.spy(casts.kind) RETURNS json LANGUAGE plpgsql AS"
+                    + " 'BEGIN RAISE EXCEPTION ''runs as %'', current_user; END';"
+                    + " CREATE CAST (casts.kind AS json) WITH FUNCTION casts.spy(casts.kind);"
+                    + " CREATE TABLE casts.thing (kind casts.kind PRIMARY KEY,"
+                    + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
+                    + " INSERT INTO casts.thing VALUES ('a', 9, " + ME + ")");
+            database.execute("SELECT fenceline.keep_marks_v1('casts.thing', 'thing', 'kind')");
+            statement.execute("DELETE FROM casts.thing");
+        }
+        assertThat(marks()).containsExactly("thing:a 9 1");
+    }
+
     @Test
     void theMarkOfADeletedRowIsKeptByItsTriggerAndLostWithoutIt() {
         insert(1, "a:b", 7);

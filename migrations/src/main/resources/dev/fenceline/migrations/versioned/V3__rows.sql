@@ -6,6 +6,11 @@
 --
 -- SQLSTATEs as in V1; FL008: a table that keep_marks_v1 cannot serve.
 
+CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer
+    LANGUAGE sql IMMUTABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+AS 'SELECT 3';
+
 -- Refuses what must not raise a mark, and limits the wait for it. Called by every statement that may raise one, in a subquery of
 -- its own, which PostgreSQL evaluates before the statement looks for a row. Without a limit, the transaction is the user's own.
 CREATE FUNCTION fenceline.check_claim_v1(p_token bigint, p_timeout_ms integer) RETURNS boolean
@@ -100,9 +105,15 @@ CREATE FUNCTION fenceline.keep_mark_of_row_v1() RETURNS trigger
     SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_row jsonb := to_jsonb(OLD);
-    v_parts text[] := ARRAY(SELECT v_row ->> a.name FROM unnest(TG_ARGV) WITH ORDINALITY AS a (name, n) WHERE a.n > 1 ORDER BY a.n);
+    v_parts text[];
 BEGIN
+    -- By concat, which asks a type for its text alone: a cast, to json too, may be the table owner's own code, and would run with
+    -- our rights.
+    EXECUTE (SELECT 'SELECT ARRAY[' || string_agg(format('CASE WHEN ($1).%1$I IS NOT NULL THEN concat(($1).%1$I) END', a.name), ', '
+                                                  ORDER BY a.n) || ']::text[]'
+               FROM unnest(TG_ARGV) WITH ORDINALITY AS a (name, n)
+              WHERE a.n > 1)
+       INTO v_parts USING OLD;
     INSERT INTO fenceline.guard AS g (lock, token, holder, claimed_at, claimed_by)
     VALUES (fenceline.row_lock_v1(TG_ARGV[0], v_parts), OLD.fence_token, OLD.fence_holder, clock_timestamp(),
             current_setting('application_name'))

@@ -15,6 +15,11 @@
 --
 -- SQLSTATEs beside those of V1: FL001 also for a write to a protected table, FL010 entered too late, FL011 cannot be protected.
 
+CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer
+    LANGUAGE sql IMMUTABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+AS 'SELECT 4';
+
 -- Names -----------------------------------------------------------------------------------------------------------------
 
 -- The canonical form of a name, as LockName writes it; NULL when a part is. Other encodings than UTF8 know no other forms.
