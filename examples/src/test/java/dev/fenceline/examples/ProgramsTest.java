@@ -16,6 +16,7 @@ import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.testkit.PostgresServer;
 import dev.fenceline.testkit.SharedServers;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.UUID;
@@ -62,6 +63,7 @@ class ProgramsTest {
         PartByPart.main(new String[] {REDIS, url});
         SkipIfRunning.main(new String[] {REDIS});
         TakeLocks.main(new String[] {REDIS});
+        FormsOfFence.main(new String[] {REDIS, postgres.jdbcUrl(postgres.newDatabase())});
         try (Connection connection = postgres.dataSource(empty).getConnection()) {
             assertThat(AccountTable.balanceOf(connection, 42)).isEqualTo(98_750);
         }
@@ -82,6 +84,26 @@ class ProgramsTest {
             PostgresFence fence = PostgresFence.on(postgres.dataSource(empty, "app"));
             assertThat(fence.claim(lease).<Integer, RuntimeException>inTransaction(connection -> 1))
                     .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void eachFormOfTheFenceWithdrawsOnce() throws Exception {
+        PostgresFence fence = PostgresFence.on(database);
+        try (Locks locks = connected()) {
+            assertThat(FormsOfFence.oneStatement(locks, fence)).isEqualTo(1);
+            assertThat(balance()).isEqualTo(98_750);
+            FormsOfFence.addMarks(database);
+            assertThat(FormsOfFence.oneRow(locks, database)).isEqualTo(97_500);
+            FormsOfFence.protect(database);
+            assertThat(FormsOfFence.ownTransaction(locks, database)).isEqualTo(96_250);
+            assertThat(balance()).isEqualTo(96_250);
+        }
+        try (Connection connection = database.getConnection()) {
+            assertThatThrownBy(() -> AccountTable.setBalance(connection, 42, 0))
+                    .as("who did not enter")
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"));
         }
     }
 
