@@ -16,7 +16,9 @@ public final class Benchmarks {
             new HandOverAcrossProcesses(),
             new Crowd(),
             new FreshNames(),
-            new SingleSteps());
+            new SingleSteps(),
+            new PostgresForms(),
+            new ProtectedTable());
 
     private Benchmarks() {}
 

@@ -58,6 +58,10 @@ record Settings(
                         .map(Path::of));
     }
 
+    Settings withRounds(int other) {
+        return new Settings(scenarios, entrants, other, slice, handOvers, waiters, names, seed, output, page);
+    }
+
     int warmUps() {
         return Math.max(1, rounds / 4);
     }
