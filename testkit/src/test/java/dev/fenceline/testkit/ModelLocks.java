@@ -55,9 +55,12 @@ final class ModelLocks implements Locks {
     public void close() {
         synchronized (server) {
             closed = true;
-            if (server.flaw() != ModelServer.Flaw.CLOSE_FORGETS_LEASES) {
-                held.forEach(Lease::close);
-            }
+        }
+        // Not within: who closes or renews a lease holds that first, and then asks the server.
+        if (server.flaw() != ModelServer.Flaw.CLOSE_FORGETS_LEASES) {
+            held.forEach(Lease::close);
+        }
+        synchronized (server) {
             if (server.flaw() != ModelServer.Flaw.CLOSE_WAKES_NOBODY) {
                 server.notifyAll();
             }
