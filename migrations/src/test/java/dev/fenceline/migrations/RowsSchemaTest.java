@@ -55,13 +55,13 @@ class RowsSchemaTest {
                     + " CREATE FUNCTION casts.spy(casts.kind) RETURNS json LANGUAGE plpgsql AS"
                     + " 'BEGIN RAISE EXCEPTION ''runs as %'', current_user; END';"
                     + " CREATE CAST (casts.kind AS json) WITH FUNCTION casts.spy(casts.kind);"
-                    + " CREATE TABLE casts.thing (kind casts.kind PRIMARY KEY,"
+                    + " CREATE TABLE casts.thing (id int PRIMARY KEY, kind casts.kind,"
                     + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
-                    + " INSERT INTO casts.thing VALUES ('a', 9, " + ME + ")");
-            database.execute("SELECT fenceline.keep_marks_v1('casts.thing', 'thing', 'kind')");
+                    + " INSERT INTO casts.thing VALUES (1, 'a', 9, " + ME + ")");
+            database.execute("SELECT fenceline.keep_marks_v1('casts.thing', 'thing', 'id')");
             statement.execute("DELETE FROM casts.thing");
         }
-        assertThat(marks()).containsExactly("thing:a 9 1");
+        assertThat(marks()).containsExactly("thing:1 9 1");
     }
 
     @Test
