@@ -64,11 +64,12 @@ final class Accounts {
         DataSource source = bank.source(commits);
         long id = id(thread, 0);
         return switch (form) {
-            case PLAIN -> value -> {
-                try (Connection connection = source.getConnection()) {
-                    update(connection, UPDATE, id, value);
-                }
-            };
+            case PLAIN ->
+                value -> {
+                    try (Connection connection = source.getConnection()) {
+                        update(connection, UPDATE, id, value);
+                    }
+                };
             case TRANSACTION -> value -> inTransaction(source, connection -> update(connection, UPDATE, id, value));
             case BATCH -> value -> inTransaction(source, connection -> updateAll(connection, thread, value));
             case STATEMENT -> statement(fence(source), id, thread);
@@ -115,8 +116,8 @@ final class Accounts {
     private RowClaim<Long> row(PostgresRows<Long> rows, int thread, int number) throws SQLException {
         long id = id(thread, number);
         FencedLease lease = lease(thread, number);
-        RowClaim<Long> claimed = PostgresRows.on(bank.source(Commits.SYNCHRONOUS), MARKED)
-                .claim(lease, id, Accounts::balance);
+        RowClaim<Long> claimed =
+                PostgresRows.on(bank.source(Commits.SYNCHRONOUS), MARKED).claim(lease, id, Accounts::balance);
         return rows.resume(claimed.token(), id, Accounts::balance);
     }
 

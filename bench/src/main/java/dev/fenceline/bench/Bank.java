@@ -66,8 +66,7 @@ final class Bank implements AutoCloseable {
 
     private HikariDataSource pool(Commits commits) {
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(
-                postgres.jdbcUrl(database) + "&options=-c%20synchronous_commit%3D" + commits.setting());
+        config.setJdbcUrl(postgres.jdbcUrl(database) + "&options=-c%20synchronous_commit%3D" + commits.setting());
         config.setMaximumPoolSize(CONNECTIONS);
         config.setPoolName("bench-" + commits.name().toLowerCase(Locale.ROOT));
         return new HikariDataSource(config);

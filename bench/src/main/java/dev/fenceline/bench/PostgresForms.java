@@ -34,7 +34,8 @@ final class PostgresForms implements Scenario {
                     for (WriteForm.Size size : WriteForm.Size.values()) {
                         List<WriteForm> forms = WriteForm.of(size);
                         Paired<WriteForm> nanos = measure(settings, accounts, commits, threads, forms);
-                        body.append(table(where + ", " + size.label(), forms, nanos)).append('\n');
+                        body.append(table(where + ", " + size.label(), forms, nanos))
+                                .append('\n');
                         targets.addAll(targets(where, forms, nanos));
                     }
                 }

@@ -72,8 +72,10 @@ final class ProtectedTable implements Scenario {
         targets.add(target(nanos, Guarded.ENFORCED, 1.3));
         targets.add(target(nanos, Guarded.OBSERVED_ENTERED, 1.1));
         targets.add(target(nanos, Guarded.OBSERVED, 1.1));
-        return new Section(id(), table + "\n" + fewer.rounds() + " rounds, each UPDATE followed by a VACUUM that is not"
-                + " timed.", targets);
+        return new Section(
+                id(),
+                table + "\n" + fewer.rounds() + " rounds, each UPDATE followed by a VACUUM that is not" + " timed.",
+                targets);
     }
 
     private static Target target(Paired<Guarded> nanos, Guarded guarded, double limit) {
