@@ -281,6 +281,27 @@ class ProtectionSchemaTest {
     }
 
     @Test
+    void aTriggerThatATableOwnerMakesHimselfRunsNoFunctionWithTheRightsOfTheFence() throws SQLException {
+        String owner = database.newRole("maker_");
+        database.execute("CREATE SCHEMA makers AUTHORIZATION " + owner);
+        FenceMigrations.on(database.source()).grantProtectionTo(owner);
+        try (Connection connection = database.as(owner).getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TYPE makers.kind AS ENUM ('a');"
+                    + " CREATE FUNCTION makers.spy(makers.kind) RETURNS json LANGUAGE plpgsql AS"
+                    + " 'BEGIN RAISE WARNING ''runs as %'', current_user; RETURN ''1''; END';"
+                    + " CREATE CAST (makers.kind AS json) WITH FUNCTION makers.spy(makers.kind);"
+                    + " CREATE TABLE makers.thing (kind makers.kind);"
+                    // (row).to_jsonb is a call of to_jsonb(row), which looks for casts.
+                    + " CREATE TRIGGER own AFTER INSERT ON makers.thing FOR EACH ROW"
+                    + " EXECUTE FUNCTION fenceline.judge_write_v1('enforce', 'thing', 'to_jsonb')");
+            assertThatThrownBy(() -> statement.execute("INSERT INTO makers.thing VALUES ('a')"))
+                    .hasMessageContaining("it needs a lock that cannot be named (column \"to_jsonb\" does not exist;");
+            assertThat((Throwable) statement.getWarnings()).isNull();
+        }
+    }
+
+    @Test
     void aClaimFromSqlIsCommittedWhenItReturnsOrRefused() throws SQLException {
         String role = database.newRole("claimer_");
         FenceMigrations.on(database.source()).grantTo(role);

@@ -298,8 +298,9 @@ $$;
 -- Triggers --------------------------------------------------------------------------------------------------------------
 
 -- Runs for a write that its trigger's WHEN has found to be unfenced: refuses it, or records it. Arguments: mode, class of the lock,
--- columns of its key. It runs as the owner of this schema, so it must not run code of the table's owner: the text of a column is
--- asked for by concat, which knows output functions only, and not by a cast, which anybody can define for a type of his own.
+-- columns of its key. It runs as the owner of this schema, so it must not run code of the table's owner, who may also have made the
+-- trigger himself, with any arguments: the text of a column is asked for by concat, which knows output functions only, and not by a
+-- cast, which anybody can define for a type of his own; and by its bare name, since (row).x is also a call of x(row).
 CREATE FUNCTION fenceline.judge_write_v1() RETURNS trigger
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
@@ -315,8 +316,8 @@ BEGIN
     BEGIN
         v_entered := fenceline.entered_text_v1(TG_ARGV[0]);
         IF TG_LEVEL = 'ROW' THEN
-            SELECT format('SELECT fenceline.lock_text_v1(%L, ARRAY[%s]::text[])', TG_ARGV[1], string_agg(
-                        format('CASE WHEN ($1).%1$I IS NOT NULL THEN concat(($1).%1$I) END', k.name), ', ' ORDER BY k.place))
+            SELECT format('SELECT fenceline.lock_text_v1(%L, ARRAY[%s]::text[]) FROM (SELECT ($1).*) AS written', TG_ARGV[1],
+                        string_agg(format('CASE WHEN %1$I IS NOT NULL THEN concat(%1$I) END', k.name), ', ' ORDER BY k.place))
               INTO v_naming
               FROM unnest(TG_ARGV[2:]) WITH ORDINALITY AS k (name, place);
         END IF;
