@@ -10,6 +10,8 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.postgresql.core.TransactionState;
+import org.postgresql.jdbc.AutoSave;
+import org.postgresql.jdbc.PgConnection;
 
 /**
  * A transaction that somebody else manages, and that is to enter.
@@ -142,10 +144,21 @@ final class JoinedTransaction<C> {
         }
     }
 
-    /** Makes sure that nothing can be committed any more, whatever the caller does with the exception. */
+    /**
+     * Makes sure that nothing can be committed any more, whatever the caller does with the exception: also roll back to a savepoint,
+     * which must therefore be gone, or leave that to the driver.
+     */
     private FencelineException failed(FencelineException refusal) {
         try (Statement statement = connection.createStatement()) {
-            statement.execute(FAIL);
+            PgConnection driver = connection.unwrap(PgConnection.class);
+            AutoSave chosen = driver.getAutosave();
+            driver.setAutosave(AutoSave.NEVER);
+            try {
+                statement.execute("ROLLBACK");
+                statement.execute(FAIL);
+            } finally {
+                driver.setAutosave(chosen);
+            }
         } catch (SQLException intended) {
             // Ours, or that of a transaction that has failed already, or of a connection that is gone: all the same.
         }

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.jdbc.AutoSave;
 
 /** A transaction that somebody else manages comes under the fence by entering first, and is spoilt by a refusal. */
 @Tag("server")
@@ -245,12 +246,15 @@ class EnteringTest extends TwoGrants {
     @Test
     void aSavepointFromBeforeIsRefusedAndOneFromAfterIsFine() throws SQLException {
         fence.claim(older);
-        connection.setSavepoint();
+        Savepoint before = connection.setSavepoint();
         assertThatThrownBy(() -> fence.enter(connection, older))
                 .isInstanceOf(UnfencedWriteException.class)
                 .hasMessageStartingWith("Entering under token " + older + " on " + resource
                         + " refused: a savepoint was set" + " before it in this transaction")
                 .hasMessageContaining("Enter first, then set savepoints; and not with the driver's autosave=always");
+        assertThatThrownBy(() -> connection.rollback(before))
+                .as("what would heal the transaction for a caller that goes on")
+                .isInstanceOf(SQLException.class);
         assertSpoilt();
 
         fence.enter(connection, older);
@@ -260,6 +264,31 @@ class EnteringTest extends TwoGrants {
         TestDatabase.write(connection, 1, 7);
         connection.commit();
         assertThat(database.balance(1)).isEqualTo(7);
+    }
+
+    @Test
+    void whereTheDriverRollsBackToSavepointsOfItsOwnARefusalSpoilsTheTransactionToo() throws SQLException {
+        var source = database.sourceNamed("autosave");
+        source.setAutosave(AutoSave.ALWAYS);
+        fence.claim(older);
+        try (Connection own = source.getConnection()) {
+            own.setAutoCommit(false);
+            assertThatThrownBy(() -> fence.enter(own, older))
+                    .isInstanceOf(UnfencedWriteException.class)
+                    .hasMessageContaining("not with the driver's autosave=always");
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> TestDatabase.write(own, 1, 0))
+                        .hasMessageContaining("current transaction is aborted");
+            }
+            own.commit();
+            assertThat(database.balance(1)).isEqualTo(100);
+            TestDatabase.write(own, 1, 90);
+            assertThatThrownBy(() -> run(own, "SELECT 1 / 0")).isInstanceOf(SQLException.class);
+            own.commit();
+        }
+        assertThat(database.balance(1))
+                .as("the driver's own way is left as it was")
+                .isEqualTo(90);
     }
 
     @Test
