@@ -57,14 +57,14 @@ final class TransactionControl {
         }
         List<SqlWords.Word> words = SqlWords.of(sql);
         for (int i = 0; i + 1 < words.size(); i++) {
-            if (words.get(i).is(";") && !words.get(i + 1).is(";")) {
+            boolean isFollowed = words.get(i).is(";") && !words.get(i + 1).is(";");
+            boolean takesSnapshot =
+                    words.get(i).is("TRANSACTION") && words.get(i + 1).is("SNAPSHOT");
+            if (isFollowed || takesSnapshot) {
                 return false;
             }
         }
-        boolean takesSnapshot = words.size() > 2
-                && words.get(1).is("TRANSACTION")
-                && words.get(2).is("SNAPSHOT");
-        return !takesSnapshot;
+        return true;
     }
 
     /** Returns the name of the savepoint that the text sets, if it begins so. */

@@ -69,6 +69,9 @@ class LazyEnteringTest extends TwoGrants {
                         c -> c.createStatement().execute("SET LOCAL work_mem = '1MB'; UPDATE account SET balance = 0")),
                 new First(
                         "snapshot", c -> c.createStatement().execute("SET TRANSACTION SNAPSHOT '00000003-0000001B-1'")),
+                new First(
+                        "snapshot, for the session as it were",
+                        c -> c.createStatement().execute("SET SESSION TRANSACTION SNAPSHOT '00000003-0000001B-1'")),
                 new First("metadata of the database", c -> c.getMetaData().getSchemas()),
                 new First("schema", Connection::getSchema),
                 new First("valid", c -> c.isValid(1)),
