@@ -164,6 +164,32 @@ class ConcurrentTest extends TwoGrants {
     }
 
     @Test
+    void aClaimFromSqlLetsNoneThatComesAfterItInFrontOfItEither() throws Exception {
+        Claim<Connection> claim = fence.claim(older);
+        Claim<Connection> late =
+                PostgresFence.on(database.sourceNamed("late")).concurrent().resume(older);
+        Open first = new Open("first", claim, 2).isIn();
+        Future<?> claimed = threads.submit(() -> {
+            try (Connection connection = database.sourceNamed("psql").getConnection()) {
+                return connection
+                        .createStatement()
+                        .execute("CALL fenceline.claim('" + newer.lock() + "', " + newer.value() + ", '"
+                                + newer.holder() + "')");
+            }
+        });
+        database.awaitLockWait("psql");
+        Future<?> third = threads.submit(() -> {
+            late.useTransaction(c -> TestDatabase.write(c, 1, 0));
+            return null;
+        });
+        database.awaitLockWait("late");
+        first.end();
+
+        claimed.get(20, TimeUnit.SECONDS);
+        assertThatThrownBy(() -> third.get(20, TimeUnit.SECONDS)).cause().isInstanceOf(StaleTokenException.class);
+    }
+
+    @Test
     void withAShareLockAloneLaterTransactionsGetInFrontOfAWaitingClaim() throws Exception {
         // The control: FOR SHARE without the turn in front of it, and a claim that takes no turn.
         fence.claim(older);

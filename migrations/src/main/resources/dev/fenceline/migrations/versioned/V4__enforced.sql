@@ -598,16 +598,22 @@ CREATE FUNCTION fenceline.lock_name(p_class text, VARIADIC p_parts text[] DEFAUL
     SET search_path = pg_catalog, pg_temp
 AS 'SELECT fenceline.lock_name_v1(p_class, p_parts)';
 
--- Raises the mark, or fails with FL001 when that is newer.
+-- Raises the mark, or fails with FL001 when that is newer. Takes the turn that claim_v2 takes, or concurrent transactions that overlap
+-- could keep it out for ever; a second of its waits is no longer than what the first has left.
 CREATE FUNCTION fenceline.admit_v1(p_lock text, p_token bigint, p_holder uuid, p_wait_ms integer) RETURNS void
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    v_deadline timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
+    v_left_ms integer;
     v_claim record;
 BEGIN
     PERFORM fenceline.require_name_v1(p_lock);
-    SELECT c.* INTO STRICT v_claim FROM fenceline.claim_v1(p_lock, p_token, p_holder, p_wait_ms) c;
+    PERFORM set_config('lock_timeout', p_wait_ms::text, true);
+    PERFORM pg_advisory_xact_lock(1178947139, hashtext(p_lock COLLATE "C"));
+    v_left_ms := greatest(1, least(p_wait_ms, ceil(extract(epoch FROM v_deadline - clock_timestamp()) * 1000)));
+    SELECT c.* INTO STRICT v_claim FROM fenceline.claim_v1(p_lock, p_token, p_holder, v_left_ms) c;
     IF NOT v_claim.admitted THEN
         RAISE EXCEPTION USING
             ERRCODE = 'FL001',
