@@ -125,7 +125,9 @@ final class GuardedConnection implements InvocationHandler {
         try {
             if (target instanceof Connection plain) {
                 guard.beforeChange(method.getName(), plain);
-                if (guard.held().isPresent() && method.getName().equals("prepareStatement")) {
+                if (guard.held().isPresent()
+                        && guard.isActive()
+                        && method.getName().equals("prepareStatement")) {
                     return guard.held().get().prepared(plain, String.valueOf(arguments[0]));
                 }
             }

@@ -22,6 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.spi.JdbiPlugin;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -376,6 +377,26 @@ class SingleStatementTest extends TwoGrants {
         assertThat(database.balance(1)).isEqualTo(115);
         assertThat(database.number("SELECT count(*) FROM fenceline.operation WHERE changed = 2"))
                 .isPositive();
+    }
+
+    @Test
+    void whatAPluginOfJdbiRunsWhenItOpensAHandleIsItsOwnAffair() {
+        Jdbi customised = Jdbi.create(database.source());
+        customised.installPlugin(new JdbiPlugin() {
+            @Override
+            public Handle customizeHandle(Handle handle) {
+                handle.execute("SET application_name = 'customised'");
+                return handle;
+            }
+        });
+        JdbiFence jdbi = JdbiFence.on(customised);
+
+        assertThat(jdbi.update(
+                        jdbi.claim(older),
+                        "UPDATE account SET balance = length(current_setting('application_name')) WHERE id = :id",
+                        update -> update.bind("id", 1)))
+                .isEqualTo(1);
+        assertThat(database.balance(1)).isEqualTo("customised".length());
     }
 
     @Test
