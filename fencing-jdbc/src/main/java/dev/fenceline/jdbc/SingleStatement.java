@@ -125,9 +125,11 @@ final class SingleStatement<C> {
             return Optional.of(aftermath.judge(session, Optional.empty(), escaped));
         }
         if (SqlFailure.isRetryable(failure)) {
-            String blocked = SqlFailure.has(failure, SqlFailure.LOCK_TIMEOUT)
-                    ? "; the mark is blocked by " + Blockers.names(connection, tokens)
-                    : "";
+            // The statement may as well have waited for a row of its own, and who has that is not for us to say.
+            String blocked =
+                    SqlFailure.has(failure, SqlFailure.LOCK_TIMEOUT) && SqlFailure.isWithin(failure, "fenceline.hold_")
+                            ? "; the mark is blocked by " + Blockers.names(connection, tokens)
+                            : "";
             return Optional.of(Refusals.conflict("Statement", resource, SqlFailure.text(failure) + blocked, escaped));
         }
         return SqlFailure.has(failure, SqlFailure.STANDBY) || SqlFailure.isReadOnly(failure)

@@ -99,6 +99,14 @@ final class SqlFailure {
         return serverMessage(failure).map(ServerErrorMessage::getDetail);
     }
 
+    /** Tells whether the server was inside of a function when it failed. */
+    static boolean isWithin(SQLException failure, String function) {
+        return serverMessage(failure)
+                .map(ServerErrorMessage::getWhere)
+                .filter(where -> where.contains(function))
+                .isPresent();
+    }
+
     /** Returns the name of the constraint, or of the unique index, that was violated. */
     static Optional<String> constraint(SQLException failure) {
         return serverMessage(failure).map(ServerErrorMessage::getConstraint);

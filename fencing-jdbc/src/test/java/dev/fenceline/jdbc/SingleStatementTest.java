@@ -266,6 +266,23 @@ class SingleStatementTest extends TwoGrants {
     }
 
     @Test
+    void whoeverBlocksARowIsNotTakenForWhoBlocksTheMark() throws SQLException {
+        var source = database.sourceNamed("hurried");
+        source.setOptions("-c lock_timeout=50");
+        Claim<Connection> hurried = PostgresFence.on(source).claim(older);
+        try (Connection unfenced = database.source().getConnection()) {
+            unfenced.setAutoCommit(false);
+            TestDatabase.write(unfenced, 1, 90);
+
+            assertThatThrownBy(() -> hurried.update(ADD, 10, 1))
+                    .isInstanceOf(RetryableConflictException.class)
+                    .hasMessageContaining("lock timeout (SQLSTATE 55P03). The claim is still good");
+            unfenced.rollback();
+        }
+        assertThat(database.balance(1)).isEqualTo(100);
+    }
+
+    @Test
     void withAnIsolationItIsATransactionOfItsOwn() throws SQLException {
         Claim<Connection> claim = fence.isolation(Isolation.SERIALIZABLE).claim(older);
 
