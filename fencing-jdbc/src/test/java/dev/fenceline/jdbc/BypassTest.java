@@ -498,6 +498,17 @@ class BypassTest {
     }
 
     @Test
+    void noLockIsTakenForABypass() throws Exception {
+        String mark = "'*', 1, '0a000000-0000-4000-8000-000000000001', 1000";
+        try (Connection connection = bank.source().getConnection()) {
+            run(connection, "SELECT fenceline.claim_v1(" + mark + ")");
+            connection.setAutoCommit(false);
+            assertThatThrownBy(() -> run(connection, "SELECT fenceline.enter_v1(" + mark + ", 1000)"))
+                    .hasMessageContaining("Lock name '*' refused: it is not in canonical form");
+        }
+    }
+
+    @Test
     void aBypassIsGrantedByRoleEndsWithItsTransactionAndIsRecorded() throws Exception {
         String migrator = "migrator_" + bank.database().name();
         bank.database()

@@ -98,9 +98,6 @@ DECLARE
     v_entry text := v_transaction || ' ' || p_lock || '%|';
     v_entered text := current_setting('fenceline.entered', true);
 BEGIN
-    IF position('%|' IN p_lock) > 0 THEN
-        PERFORM fenceline.require_name_v1(p_lock);
-    END IF;
     IF starts_with(v_entered, '%|' || v_transaction || ' ') IS NOT TRUE THEN
         v_entered := '%|';
     END IF;
@@ -119,6 +116,10 @@ DECLARE
     v_lock text;
 BEGIN
     FOREACH v_lock IN ARRAY p_locks LOOP
+        -- What would end an entry, or be that of a bypass.
+        IF position('%|' IN v_lock) > 0 OR v_lock = '*' THEN
+            PERFORM fenceline.require_name_v1(v_lock);
+        END IF;
         PERFORM fenceline.note_entry_v1(v_lock);
     END LOOP;
 END
