@@ -130,7 +130,7 @@ final class Entering<C> implements TransactionGuard.Gate {
         }
         Connection connection = session.connection();
         try {
-            session.limitNetwork(patience.plus(FenceSettings.NETWORK_ALLOWANCE));
+            session.limitNetwork(claim.presented().longestAnswer(patience));
             GuardSql.Entered done =
                     GuardSql.enter(connection, entry, mode, claim.presented(), patience, settings.transactionTimeout());
             // How long the work's own statements may take is the user's to say.

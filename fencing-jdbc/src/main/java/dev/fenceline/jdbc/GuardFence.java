@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Blocking:</b> a claim waits for the transaction that holds the guard row, at most for the claim timeout. A paused or
  * dead holder keeps it for no longer than was left of its lease when it entered; the server ends it then. A network that falls
- * silent is given up after that time and 5 s, at each step of the fence; the work's own statements wait as long as the data source
- * says. To reach the database takes as long as the data source allows: set its connection timeout. A second connection is never needed while one is held, so
+ * silent is given up after that time (for each lock that is entered) and 5 s, at each step of the fence; the work's own statements
+ * wait as long as the data source says. To reach the database takes as long as the data source allows: set its connection timeout. A second connection is never needed while one is held, so
  * a pool of one is enough.
  *
  * <p><b>Thread-safety:</b> immutable; the methods that set something return a copy.

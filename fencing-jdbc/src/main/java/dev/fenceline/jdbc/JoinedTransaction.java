@@ -64,7 +64,7 @@ final class JoinedTransaction<C> {
         int networkTimeoutMillis = -1;
         try {
             networkTimeoutMillis = connection.getNetworkTimeout();
-            limitNetwork(FenceSettings.WITHOUT_LEASE.plus(FenceSettings.NETWORK_ALLOWANCE));
+            limitNetwork(tokens.longestAnswer(FenceSettings.WITHOUT_LEASE));
             GuardSql.join(connection, tokens, FenceSettings.WITHOUT_LEASE, settings.transactionTimeout());
         } catch (SQLException e) {
             throw failed(refused(e));
@@ -166,7 +166,7 @@ final class JoinedTransaction<C> {
     }
 
     private void limitNetwork(Duration limit) throws SQLException {
-        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
+        connection.setNetworkTimeout(Runnable::run, GuardSql.millis(limit));
     }
 
     private void restoreNetwork(int millis) {

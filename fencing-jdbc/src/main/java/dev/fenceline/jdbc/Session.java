@@ -117,7 +117,7 @@ final class Session<C> implements AutoCloseable {
         if (networkTimeoutMillis < 0) {
             networkTimeoutMillis = connection.getNetworkTimeout();
         }
-        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
+        connection.setNetworkTimeout(Runnable::run, GuardSql.millis(limit));
     }
 
     /** Takes the bound away again, for what is not ours to limit. */

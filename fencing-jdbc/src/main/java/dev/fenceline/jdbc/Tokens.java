@@ -4,6 +4,7 @@ import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLeases;
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -53,6 +54,11 @@ record Tokens(List<FencingToken> all) {
                 .findFirst()
                 .orElseThrow(
                         () -> new IllegalArgumentException("No token of lock '" + lock + "' here; there are " + this));
+    }
+
+    /** How long the answer to a step may take that waits for one lock after the other, and then crosses the network. */
+    Duration longestAnswer(Duration waitForEach) {
+        return waitForEach.multipliedBy(all.size()).plus(FenceSettings.NETWORK_ALLOWANCE);
     }
 
     boolean areSeveral() {

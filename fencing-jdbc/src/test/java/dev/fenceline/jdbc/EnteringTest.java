@@ -13,9 +13,12 @@ import dev.fenceline.StaleTokenException;
 import dev.fenceline.TokenRejectedException;
 import dev.fenceline.UnfencedWriteException;
 import dev.fenceline.testkit.SharedServers;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -373,6 +376,34 @@ class EnteringTest extends TwoGrants {
         assertThat(connection.getNetworkTimeout()).isEqualTo(60_000);
         connection.commit();
         assertThat(setting("idle_in_transaction_session_timeout")).isEqualTo("0");
+    }
+
+    @Test
+    void theNetworkIsGivenAsMuchTimeAsAllLocksTogetherMayBeWaitedFor() throws SQLException {
+        FencingToken other = Grants.next(Grants.freshLock());
+        FencingToken third = Grants.next(Grants.freshLock());
+        Claim<Connection> claim = fence.claim(List.of(older, other, third));
+        List<Integer> limits = new ArrayList<>();
+        Connection watched = watched(limits);
+
+        fence.enter(watched, older, other, third);
+        assertThat(limits).as("three times 10 s, and 5 s").first().isEqualTo(35_000);
+        connection.commit();
+        Claim<Connection> unit =
+                PostgresFence.on(new BoundSource(watched).source()).resume(claim.tokens());
+        limits.clear();
+        unit.useTransaction(c -> TestDatabase.read(c, 1));
+        assertThat(limits).first().isEqualTo(35_000);
+    }
+
+    private Connection watched(List<Integer> limits) {
+        return (Connection) Proxy.newProxyInstance(
+                EnteringTest.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, args) -> {
+                    if (method.getName().equals("setNetworkTimeout")) {
+                        limits.add((Integer) args[1]);
+                    }
+                    return method.invoke(connection, args);
+                });
     }
 
     @Test
