@@ -152,8 +152,8 @@ public final class Claim<C> {
      * Runs one INSERT, UPDATE, DELETE or (from PostgreSQL 17 on) MERGE in one round trip. It is a transaction of its own, and commits only
      * while the tokens are the newest.
      *
-     * <p><b>Guarantees:</b> as for a transaction. The statement sees what the transaction of the same claim wrote for which it had to wait.
-     * It may have a WITH clause that reads, and a semicolon at its end.
+     * <p><b>Guarantees:</b> as for a transaction. The statement sees what the transaction of the same claim wrote for which it had
+     * to wait, unless that one was {@link GuardFence#concurrent() concurrent}. It may have a WITH clause that reads, and a semicolon at its end.
      *
      * <p><b>Not guaranteed:</b> to find out what happened after the answer was lost, unless the fence is {@link GuardFence#recorded()
      * recorded}.

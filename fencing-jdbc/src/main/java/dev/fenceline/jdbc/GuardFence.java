@@ -91,8 +91,8 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      * begins after a waiting claim gets in front of it, so it waits for the longest of those under way and not for their successors.
      *
      * <p><b>Not guaranteed:</b> that the holder's own threads, or a request that resumes the claim, do not lose updates to each other: this
-     * does not serialise them. Two that read 100 and each write back 10 more leave 110. Nor do transactions above READ COMMITTED notice
-     * one of these that they waited for.
+     * does not serialise them. Two that read 100 and each write back 10 more leave 110. Nor do {@link Claim#update single statements}
+     * and transactions above READ COMMITTED notice one of these that they waited for, even if they are not concurrent themselves.
      *
      * @return a copy with transactions beside each other
      */

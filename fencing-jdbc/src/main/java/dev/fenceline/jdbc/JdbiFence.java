@@ -93,18 +93,7 @@ public final class JdbiFence extends GuardFence<Handle> {
      * });
      * }</pre>
      *
-     * <p><b>Guarantees:</b> when this returns, each mark equals its token and stays so until the transaction ends; nobody can claim
-     * in between. Protected tables ({@code fenceline.protect}) then accept writes to the rows of these locks. Several locks are
-     * entered in one order and one statement. A refusal leaves the transaction failed, so that who swallows it writes nothing; only
-     * in auto-commit mode there is none that could fail.
-     *
-     * <p><b>Not guaranteed:</b> what a fenced unit looks at when it ends. A statement that fails and whose exception is swallowed
-     * makes the commit roll everything back, and the driver does not say so. A commit whose answer is lost is not settled. After
-     * a commit or rollback in the middle, the rest is unfenced, and only protected tables refuse it. Rolling back to a savepoint is
-     * fine if it was set after entering.
-     *
-     * <p><b>Blocking:</b> waits for another transaction under the same lock, 10 s at most. Until it ends, the transaction keeps
-     * shorter timeouts: 10 s for each lock that it waits for and for lying idle, and {@link #transactionTimeout} in all.
+     * <p>Else as {@link PostgresFence#enter}.
      *
      * @param handle in a transaction that has read and written nothing yet; settings may come before
      * @param token what was claimed, in a transaction of its own before this one began

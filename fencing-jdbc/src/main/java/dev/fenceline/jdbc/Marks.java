@@ -18,10 +18,6 @@ record Marks(Tokens tokens, List<Mark> inOrder, OffsetDateTime readAt) {
     /** A token that is not the mark, and that mark. */
     record Mismatch(FencingToken token, Mark mark) {}
 
-    boolean areMine() {
-        return mismatch().isEmpty();
-    }
-
     /** The first lock that somebody has taken over; else the first that was never claimed with this token. */
     Optional<Mismatch> mismatch() {
         return first(Mark.Standing.OVERTAKEN).or(() -> first(Mark.Standing.NOT_CLAIMED));

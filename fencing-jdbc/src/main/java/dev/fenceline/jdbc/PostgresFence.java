@@ -93,7 +93,8 @@ public final class PostgresFence extends GuardFence<Connection> {
      * <p><b>Not guaranteed:</b> what a fenced unit looks at when it ends. A statement that fails and whose exception is swallowed
      * makes the commit roll everything back, and the driver does not say so. A commit whose answer is lost is not settled. After
      * a commit or rollback in the middle, the rest is unfenced, and only protected tables refuse it. Rolling back to a savepoint is
-     * fine if it was set after entering.
+     * fine if it was set after entering. {@link #isolation} and {@link #concurrent} are for units: this transaction has the level that
+     * it was given, and keeps others of its claim out.
      *
      * <p><b>Blocking:</b> waits for another transaction under the same lock, 10 s at most. Until it ends, the transaction keeps
      * shorter timeouts: 10 s for each lock that it waits for and for lying idle, and {@link #transactionTimeout} in all.
