@@ -44,24 +44,38 @@ class RowsSchemaTest {
                 "SELECT lock || ' ' || token || ' ' || right(holder::text, 1) FROM fenceline.guard ORDER BY 1");
     }
 
-    /** to_jsonb of the row would call it, as the owner of the fence. */
+    /** To read the row as jsonb would call the first, to store its number as it is the second. */
     @Test
     void aTableOwnersOwnCastNeverRunsWithTheRightsOfTheFence() throws SQLException {
         String owner = database.newRole("row_caster_");
         database.execute("CREATE SCHEMA casts AUTHORIZATION " + owner);
+        FenceMigrations.on(database.source()).grantRowsTo(owner);
         try (Connection connection = database.as(owner).getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TYPE casts.kind AS ENUM ('a');"
+            statement.execute("CREATE TYPE casts.kind AS ENUM ('9');"
                     + " CREATE FUNCTION casts.spy(casts.kind) RETURNS json LANGUAGE plpgsql AS"
                     + " 'BEGIN RAISE EXCEPTION ''runs as %'', current_user; END';"
                     + " CREATE CAST (casts.kind AS json) WITH FUNCTION casts.spy(casts.kind);"
+                    + " CREATE FUNCTION casts.number(casts.kind) RETURNS bigint LANGUAGE plpgsql AS"
+                    + " 'BEGIN RAISE EXCEPTION ''runs as %'', current_user; END';"
+                    + " CREATE CAST (casts.kind AS bigint) WITH FUNCTION casts.number(casts.kind) AS IMPLICIT;"
                     + " CREATE TABLE casts.thing (id int PRIMARY KEY, kind casts.kind,"
                     + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
-                    + " INSERT INTO casts.thing VALUES (1, 'a', 9, " + ME + ")");
-            database.execute("SELECT fenceline.keep_marks_v1('casts.thing', 'thing', 'id')");
-            statement.execute("DELETE FROM casts.thing");
+                    + " INSERT INTO casts.thing VALUES (1, '9', 8, " + ME + ");"
+                    + " SELECT fenceline.keep_marks_v1('casts.thing', 'thing', 'id');"
+                    + " CREATE TABLE casts.own (id int PRIMARY KEY, fence_token casts.kind, fence_holder uuid);"
+                    + " INSERT INTO casts.own VALUES (1, '9', " + ME + ");"
+                    + " CREATE TRIGGER t AFTER DELETE ON casts.own FOR EACH ROW"
+                    + " EXECUTE FUNCTION fenceline.keep_mark_of_row_v1('own', 'id')");
+            statement.execute("DELETE FROM casts.thing; DELETE FROM casts.own");
+            statement.execute("CREATE TRIGGER u AFTER DELETE ON casts.thing FOR EACH ROW"
+                    + " EXECUTE FUNCTION fenceline.keep_mark_of_row_v1('own', 'to_jsonb');"
+                    + " INSERT INTO casts.thing VALUES (2, '9', 8, " + ME + ")");
+            assertThatThrownBy(() -> statement.execute("DELETE FROM casts.thing"))
+                    .as("($1).to_jsonb, where there is no such column, is a call")
+                    .hasMessageContaining("column \"to_jsonb\" does not exist");
         }
-        assertThat(marks()).containsExactly("thing:1 9 1");
+        assertThat(marks()).containsExactly("own:1 9 1", "thing:1 8 1");
     }
 
     @Test

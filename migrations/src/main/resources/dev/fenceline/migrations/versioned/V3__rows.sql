@@ -108,15 +108,16 @@ DECLARE
     v_parts text[];
 BEGIN
     -- By concat, which asks a type for its text alone: a cast, to json too, may be the table owner's own code, and would run with
-    -- our rights.
-    EXECUTE (SELECT 'SELECT ARRAY[' || string_agg(format('CASE WHEN ($1).%1$I IS NOT NULL THEN concat(($1).%1$I) END', a.name), ', '
-                                                  ORDER BY a.n) || ']::text[]'
+    -- our rights. And by the bare name: ($1).to_jsonb would call that function where there is no such column.
+    EXECUTE (SELECT 'SELECT ARRAY[' || string_agg(format('CASE WHEN %1$I IS NOT NULL THEN concat(%1$I) END', a.name), ', '
+                                                  ORDER BY a.n) || ']::text[] FROM (SELECT ($1).*) AS deleted'
                FROM unnest(TG_ARGV) WITH ORDINALITY AS a (name, n)
               WHERE a.n > 1)
        INTO v_parts USING OLD;
+    -- The mark likewise: whoever may create this trigger may do so on columns of his own types.
     INSERT INTO fenceline.guard AS g (lock, token, holder, claimed_at, claimed_by)
-    VALUES (fenceline.row_lock_v1(TG_ARGV[0], v_parts), OLD.fence_token, OLD.fence_holder, clock_timestamp(),
-            current_setting('application_name'))
+    VALUES (fenceline.row_lock_v1(TG_ARGV[0], v_parts), concat(OLD.fence_token)::bigint, concat(OLD.fence_holder)::uuid,
+            clock_timestamp(), current_setting('application_name'))
     ON CONFLICT (lock) DO UPDATE
         SET token = excluded.token,
             holder = excluded.holder,
@@ -128,7 +129,8 @@ END
 $$;
 
 -- Puts that trigger on a table: SELECT fenceline.keep_marks_v1('bank.account', 'account', 'id'). The key columns are given in the
--- order of the parts of the lock's name. To be called as a role that owns the table.
+-- order of the parts of the lock's name. To be called as a role that owns the table, and may use row mode (grant_rows.sql): that
+-- can raise any mark anyhow.
 CREATE FUNCTION fenceline.keep_marks_v1(p_table regclass, p_lock_class text, VARIADIC p_key text[]) RETURNS void
     LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp
