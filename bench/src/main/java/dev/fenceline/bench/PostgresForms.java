@@ -32,7 +32,7 @@ final class PostgresForms implements Scenario {
                             threads,
                             threads == 1 ? "thread" : "threads");
                     for (WriteForm.Size size : WriteForm.Size.values()) {
-                        List<WriteForm> forms = WriteForm.of(size);
+                        List<WriteForm> forms = WriteForm.of(size, commits);
                         Paired<WriteForm> nanos = measure(settings, accounts, commits, threads, forms);
                         body.append(table(where + ", " + size.label(), forms, nanos))
                                 .append('\n');

@@ -1,5 +1,6 @@
 package dev.fenceline.bench;
 
+import dev.fenceline.bench.Bank.Commits;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
@@ -55,8 +56,12 @@ enum WriteForm {
         this.limit = limit;
     }
 
-    static List<WriteForm> of(Size size) {
-        return Arrays.stream(values()).filter(form -> form.size == size).toList();
+    /** Those that there are: a blind write raises the mark, which is refused to whoever does not wait for the disk. */
+    static List<WriteForm> of(Size size, Commits commits) {
+        return Arrays.stream(values())
+                .filter(form -> form.size == size)
+                .filter(form -> form != ROW_BLIND || commits == Commits.SYNCHRONOUS)
+                .toList();
     }
 
     String label() {
