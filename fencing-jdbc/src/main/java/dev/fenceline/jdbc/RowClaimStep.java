@@ -95,9 +95,10 @@ final class RowClaimStep<C, R> {
     private Optional<Claimed<R>> claim(Session<C> open, int connections) throws StatementFailed {
         Connection connection = open.connection();
         Duration timeout = engine.claimTimeout(session);
+        long deadline = System.nanoTime() + timeout.toNanos();
         for (int conflicts = 0; ; conflicts++) {
             try {
-                return Optional.of(new Claimed<>(claimRow(open, engine.prepare(open, timeout))));
+                return Optional.of(new Claimed<>(claimRow(open, deadline)));
             } catch (SQLException e) {
                 if (!SqlFailure.isConnectionLost(e, connection)) {
                     throw engine.aside(STEP, target, e, connection);
@@ -119,13 +120,13 @@ final class RowClaimStep<C, R> {
         }
     }
 
-    private Optional<R> claimRow(Session<C> open, RowSql sql) throws StatementFailed, SQLException {
+    private Optional<R> claimRow(Session<C> open, long deadline) throws StatementFailed, SQLException {
         Connection connection = open.connection();
         for (int looks = 0; looks < MAX_CONFLICTS; looks++) {
-            Optional<R> row = reading.read(open.context(), sql.claim(target));
+            Optional<R> row = raiseRow(open, deadline);
             if (row.isEmpty()) {
-                raiseGuard(connection);
-                row = reading.read(open.context(), sql.claim(target));
+                raiseGuard(connection, deadline);
+                row = raiseRow(open, deadline);
             }
             if (row.isPresent()) {
                 return row;
@@ -144,10 +145,19 @@ final class RowClaimStep<C, R> {
                 STEP, target, "the row came and went " + MAX_CONFLICTS + " times while it was claimed", null);
     }
 
-    private void raiseGuard(Connection connection) throws StatementFailed {
-        Duration wait = engine.claimTimeout(session);
-        try (PreparedStatement raise =
-                JdbcRunner.prepare(connection, engine.plain(connection, wait).raiseGuard(target))) {
+    private Optional<R> raiseRow(Session<C> open, long deadline) throws StatementFailed, SQLException {
+        return reading.read(
+                open.context(), engine.prepare(open, until(deadline)).claim(target));
+    }
+
+    /** The statements of a claim share its timeout, though the server limits each wait by itself. */
+    private static Duration until(long deadline) {
+        return Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
+    }
+
+    private void raiseGuard(Connection connection, long deadline) throws StatementFailed {
+        try (PreparedStatement raise = JdbcRunner.prepare(
+                connection, engine.plain(connection, until(deadline)).raiseGuard(target))) {
             raise.execute();
         } catch (SQLException e) {
             throw new StatementFailed(e, e);

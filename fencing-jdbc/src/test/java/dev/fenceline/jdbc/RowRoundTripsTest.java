@@ -3,9 +3,17 @@ package dev.fenceline.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fenceline.StaleTokenException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -87,5 +95,46 @@ class RowRoundTripsTest extends OneRow {
             costs("batch", 1, () -> one.updateAll(Map.of(claim, value(2))));
             costs("delete", 1, claim::delete);
         }
+    }
+
+    @Test
+    void theStatementsOfAClaimShareItsTimeout() throws Exception {
+        List<Integer> waits = new CopyOnWriteArrayList<>();
+        try (Connection blocker = transaction(database.source());
+                Connection connection = database.sourceNamed("claiming").getConnection()) {
+            run(blocker, "DELETE FROM thing WHERE ? > 0 AND ? IS NOT NULL AND id = " + id, older);
+            var source = new BoundSource(noting(Connection.class, connection, waits)).source();
+            Future<RowClaim<Long>> claim = threads.submit(
+                    () -> on(source).claimTimeout(Duration.ofSeconds(20)).claim(newer, id, VALUE));
+            TestDatabase.await(
+                    "the claim has waited for 200 ms",
+                    () -> database.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'claiming'"
+                                    + " AND wait_event_type = 'Lock' AND query_start < clock_timestamp() - interval '200 ms'")
+                            > 0);
+            blocker.commit();
+
+            assertThat(claim.get(20, TimeUnit.SECONDS).row()).isEmpty();
+        }
+        assertThat(waits).as("limits of the row, the guard and the row again").hasSize(3);
+        assertThat(waits.get(0)).isLessThanOrEqualTo(20_000);
+        assertThat(waits.get(1)).isLessThanOrEqualTo(19_800);
+        assertThat(waits.get(2)).isLessThanOrEqualTo(waits.get(1));
+    }
+
+    /** Writes down the whole numbers that are bound: of a claim, they are its limits. */
+    private static <T> T noting(Class<T> type, T target, List<Integer> numbers) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> {
+            if (method.getName().equals("setObject") && args[1] instanceof Integer number) {
+                numbers.add(number);
+            }
+            try {
+                Object result = method.invoke(target, args);
+                return result instanceof PreparedStatement statement
+                        ? noting(PreparedStatement.class, statement, numbers)
+                        : result;
+            } catch (InvocationTargetException e) {
+                throw e.getTargetException();
+            }
+        }));
     }
 }
