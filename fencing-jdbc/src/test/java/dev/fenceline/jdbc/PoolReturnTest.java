@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.fenceline.Action;
 import dev.fenceline.FencelineException;
 import dev.fenceline.RetryableConflictException;
+import dev.fenceline.RowExistsException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TransactionRolledBackException;
 import dev.fenceline.UnfencedWriteException;
@@ -136,6 +137,38 @@ class PoolReturnTest extends TwoGrants {
             requireClean(pool, autoCommit);
         }
         assertThat(database.balance(1)).isEqualTo(100);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aStatementOfRowModeLeavesNothingInItsPoolHoweverItEnds(boolean autoCommit) throws SQLException {
+        database.execute("CREATE TABLE IF NOT EXISTS marked (id int PRIMARY KEY, balance bigint CHECK (balance >= 0),"
+                + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid); TRUNCATE marked");
+        FencedTable<Integer> table = FencedTable.of("marked").key("id", id -> older.lock());
+        try (HikariDataSource pool = poolOfOne(autoCommit)) {
+            PostgresRows<Integer> rows = PostgresRows.on(pool, table).recorded();
+            RowClaim<Long> claim = rows.claim(older, 1, row -> row.getLong("balance"));
+            requireClean(pool, autoCommit);
+            claim.insert(RowValues.of("balance", 100L));
+            requireClean(pool, autoCommit);
+            assertThatThrownBy(() -> claim.insert(RowValues.of("balance", 100L)))
+                    .isInstanceOf(RowExistsException.class);
+            requireClean(pool, autoCommit);
+            assertThatThrownBy(() -> claim.update(RowValues.of("balance", -1L)))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContaining("violates check constraint");
+            requireClean(pool, autoCommit);
+            assertThatThrownBy(() -> rows.resume(older, 1, row -> {
+                        throw new IllegalStateException("the user's");
+                    }))
+                    .isInstanceOf(IllegalStateException.class);
+            requireClean(pool, autoCommit);
+            PostgresRows.on(database.source(), table).claim(newer, 1, row -> row.getLong("balance"));
+            assertThatThrownBy(() -> claim.update(RowValues.of("balance", 0L)))
+                    .isInstanceOf(StaleTokenException.class);
+            requireClean(pool, autoCommit);
+        }
+        assertThat(database.number("SELECT balance FROM marked")).isEqualTo(100);
     }
 
     /** Asks the driver, which keeps what the server said last, and the server. */
