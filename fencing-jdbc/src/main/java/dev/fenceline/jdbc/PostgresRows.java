@@ -216,7 +216,8 @@ public final class PostgresRows<K> {
      * <p><b>Guarantees:</b> each row is written only if its own mark still equals the token that it was claimed with. Nothing more holds
      * the rows together: whoever claims one of them later has not claimed the others. Claim all before you compute anything.
      *
-     * @param changes claims of this table, and what to set; all set the same columns, to values and not to expressions
+     * @param changes claims of this table, and what to set; all set the same columns, to values and not to expressions; no columns
+     *     that are arrays
      * @throws SQLException what the server says that has nothing to do with the fence
      * @throws IllegalArgumentException when they do not set the same columns, or a row is there twice; nothing was sent
      * @throws dev.fenceline.StaleTokenException when a newer holder has claimed one of the rows; nothing happened

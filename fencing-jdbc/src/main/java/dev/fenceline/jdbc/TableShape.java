@@ -162,6 +162,10 @@ record TableShape(Map<String, Column> columns, Set<String> keyIndexes, String fs
             throw new IllegalArgumentException("Table " + table + " has no column " + column + ", but "
                     + List.copyOf(columns.keySet()).stream().sorted().toList() + ". Nothing was sent.");
         }
+        if (found.type().endsWith("[]")) {
+            throw new IllegalArgumentException("Column " + column + " of table " + table + " is a " + found.type()
+                    + ", and a batch sends arrays of single values. Nothing was sent; update row by row.");
+        }
         return found.element();
     }
 }

@@ -177,4 +177,22 @@ class RowBatchTest extends OneRow {
         rows.updateAll(Map.of());
         assertThat(both()).isEqualTo("100 0");
     }
+
+    @Test
+    void aColumnOfArraysIsRefusedInABatchAndWrittenRowByRow() throws SQLException {
+        database.execute("CREATE TABLE tagged (id bigint PRIMARY KEY, tags text[], fence_token bigint NOT NULL DEFAULT 0,"
+                + " fence_holder uuid); INSERT INTO tagged VALUES (" + id + ", '{}')");
+        FencedTable<Long> table = FencedTable.of("tagged").key("id", key -> LockName.of("thing", key));
+        PostgresRows<Long> tagged =
+                PostgresRows.on(database.source(), table).listener(events);
+        RowClaim<Long> claim = tagged.claim(older, id, row -> row.getLong("id"));
+        RowValues tags = RowValues.of("tags", new String[] {"a", "b"});
+
+        assertThatThrownBy(() -> tagged.updateAll(Map.of(claim, tags)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("Column tags of table \"tagged\" is a text[], and a batch sends arrays of single values."
+                        + " Nothing was sent; update row by row.");
+        claim.update(tags);
+        assertThat(database.text("SELECT tags::text FROM tagged")).isEqualTo("{a,b}");
+    }
 }

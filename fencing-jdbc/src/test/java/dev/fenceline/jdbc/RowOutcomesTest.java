@@ -156,6 +156,20 @@ class RowOutcomesTest extends OneRow {
     }
 
     @Test
+    void aWriteThatATriggerHoldsBackIsNotReportedAsApplied() throws SQLException {
+        database.execute("CREATE FUNCTION hold_back() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+                + " CREATE TRIGGER hold_back BEFORE UPDATE ON thing FOR EACH ROW WHEN (NEW.value = 4711)"
+                + " EXECUTE FUNCTION hold_back()");
+        RowClaim<Long> claim = rows.claim(older, id, VALUE);
+
+        assertThatThrownBy(() -> claim.update(value(4711)))
+                .isInstanceOf(RetryableConflictException.class)
+                .hasMessageContaining("refused: nothing was written although nobody newer is there: its mark, " + older
+                        + " now, changed meanwhile, or a trigger or policy of the table keeps the write from it. Nothing of it");
+        assertThat(stored()).isEqualTo("100");
+    }
+
+    @Test
     void anotherUniqueColumnIsNotTakenForAnExistingRow() throws SQLException {
         String tag = "tag of " + id;
         rows.claim(older, id, VALUE).update(RowValues.of("tag", tag));
