@@ -55,6 +55,12 @@ final class GuardedConnection implements InvocationHandler {
         }
     }
 
+    /** Tells whether a guard remembers what fails on this very connection. */
+    static boolean isGuarded(Connection connection) {
+        return Proxy.isProxyClass(connection.getClass())
+                && Proxy.getInvocationHandler(connection) instanceof GuardedConnection;
+    }
+
     static Connection around(Connection raw, TransactionGuard guard) {
         guard.watch(raw);
         return proxy(Connection.class, new GuardedConnection(raw, guard, null, null, null));

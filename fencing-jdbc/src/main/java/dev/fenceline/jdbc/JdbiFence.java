@@ -101,8 +101,8 @@ public final class JdbiFence extends GuardFence<Handle> {
      * @throws dev.fenceline.StaleTokenException when a newer holder has claimed
      * @throws dev.fenceline.TokenRejectedException when a token was never claimed here
      * @throws dev.fenceline.RetryableConflictException when the transaction lost a race, or waited too long; the claim is still good
-     * @throws UnfencedWriteException when the connection is in auto-commit mode, when the transaction has used a table or
-     *     failed before, or when a savepoint was set before
+     * @throws UnfencedWriteException when the connection is in auto-commit mode or of {@code autosave=always}, when the transaction
+     *     has used a table or failed before, or when a savepoint was set before
      * @throws dev.fenceline.BackendMisconfiguredException as when claiming
      * @throws dev.fenceline.BackendUnavailableException when the connection was lost
      * @throws IllegalArgumentException when two tokens are of one lock

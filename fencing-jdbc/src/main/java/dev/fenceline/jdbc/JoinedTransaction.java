@@ -83,6 +83,14 @@ final class JoinedTransaction<C> {
                             + " then read and write.",
                     null);
         }
+        if (!GuardedConnection.isGuarded(connection) && Session.rollsBackEachFailure(connection)) {
+            throw new UnfencedWriteException(
+                    step + " on " + resource
+                            + " refused: the driver's autosave=always sets a savepoint before each statement and goes back to it"
+                            + " when one fails, so no refusal could end this transaction. Nothing was sent; set autosave=never,"
+                            + " or use Claim.inTransaction.",
+                    null);
+        }
         // The driver sends BEGIN with the first statement: while it is idle, nothing was sent.
         TransactionState state = Session.transactionState(connection);
         if (state == TransactionState.FAILED) {
@@ -114,8 +122,7 @@ final class JoinedTransaction<C> {
                     step + " on " + resource
                             + " refused: a savepoint was set before it in this transaction, and a rollback"
                             + " to that would free the mark and let the rest be written without the fence. It can only be rolled"
-                            + " back now. Enter first, then set savepoints; and not with the driver's autosave=always, which"
-                            + " sets one before each statement: use Claim.inTransaction there.",
+                            + " back now. Enter first, then set savepoints.",
                     e);
         }
         if (SqlFailure.has(e, SqlFailure.NOT_THE_MARK) || SqlFailure.isRetryable(e) || SqlFailure.isTimeout(e)) {

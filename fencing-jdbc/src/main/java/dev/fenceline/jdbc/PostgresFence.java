@@ -88,7 +88,7 @@ public final class PostgresFence extends GuardFence<Connection> {
      * <p><b>Guarantees:</b> when this returns, each mark equals its token and stays so until the transaction ends; nobody can claim
      * in between. Protected tables ({@code fenceline.protect}) then accept writes to the rows of these locks. Several locks are
      * entered in one order and one statement. A refusal leaves the transaction failed, so that who swallows it writes nothing; only
-     * in auto-commit mode there is none that could fail.
+     * in auto-commit mode and with the driver's {@code autosave=always} there is none that could fail.
      *
      * <p><b>Not guaranteed:</b> what a fenced unit looks at when it ends. A statement that fails and whose exception is swallowed
      * makes the commit roll everything back, and the driver does not say so. A commit whose answer is lost is not settled. After
@@ -105,8 +105,8 @@ public final class PostgresFence extends GuardFence<Connection> {
      * @throws dev.fenceline.StaleTokenException when a newer holder has claimed
      * @throws dev.fenceline.TokenRejectedException when a token was never claimed here
      * @throws dev.fenceline.RetryableConflictException when the transaction lost a race, or waited too long; the claim is still good
-     * @throws UnfencedWriteException when the connection is in auto-commit mode, when the transaction has used a table or
-     *     failed before, or when a savepoint was set before
+     * @throws UnfencedWriteException when the connection is in auto-commit mode or of {@code autosave=always}, when the transaction
+     *     has used a table or failed before, or when a savepoint was set before
      * @throws dev.fenceline.BackendMisconfiguredException as when claiming
      * @throws dev.fenceline.BackendUnavailableException when the connection was lost
      * @throws IllegalArgumentException when two tokens are of one lock

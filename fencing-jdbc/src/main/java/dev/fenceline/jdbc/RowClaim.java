@@ -128,13 +128,15 @@ public final class RowClaim<R> {
      *
      * <p><b>Guarantees:</b> each write is checked as it is made, and keeps the row locked until the transaction ends: nobody newer can
      * claim the row in between. It takes effect iff the transaction commits. A transaction in which a statement was refused as stale
-     * has failed, and cannot commit.
+     * has failed, and cannot commit, unless it is rolled back to a savepoint of yours.
      *
      * <p><b>Not guaranteed:</b> that the commit happened: a driver reports the commit of a failed transaction as success, and a lost
-     * answer stays unknown. A {@code RowMissingException} does not fail the transaction. No timeout is set: whoever is paused in a
+     * answer stays unknown. A {@code RowMissingException} does not fail the transaction; a {@code RowExistsException} does, and there
+     * nobody can look any more whether somebody newer has claimed that row. No timeout is set: whoever is paused in a
      * transaction keeps others waiting, unless {@code idle_in_transaction_session_timeout} is set.
      *
-     * @param connection in a transaction, of the same database; not in auto-commit, which each statement checks
+     * @param connection in a transaction, of the same database; not in auto-commit and not with the driver's {@code autosave=always},
+     *     which each statement checks
      * @return the same claim; {@link #row} is what was read before
      */
     public RowClaim<R> in(Connection connection) {

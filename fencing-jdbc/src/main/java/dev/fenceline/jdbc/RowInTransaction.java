@@ -93,6 +93,11 @@ final class RowInTransaction<C> extends RowWriter<C> {
                         + " refused: the connection is in auto-commit, where each statement is a transaction of its own."
                         + " Nothing was sent; begin a transaction, or leave out in(...).");
             }
+            if (!GuardedConnection.isGuarded(connection) && Session.rollsBackEachFailure(connection)) {
+                throw new IllegalStateException(step + " of " + target().resource()
+                        + " refused: the driver's autosave=always rolls back each statement that fails alone, so a transaction"
+                        + " in which this is refused could be committed. Nothing was sent; set autosave=never.");
+            }
             return connection;
         } catch (SQLException e) {
             throw engine().aside(step, target(), e, connection);

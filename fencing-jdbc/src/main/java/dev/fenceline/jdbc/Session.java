@@ -5,7 +5,9 @@ import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import org.postgresql.PGConnection;
 import org.postgresql.core.TransactionState;
+import org.postgresql.jdbc.AutoSave;
 import org.postgresql.jdbc.PgConnection;
 
 /**
@@ -77,6 +79,11 @@ final class Session<C> implements AutoCloseable {
     /** Tells, without asking the server, what it said last about the transaction. */
     static TransactionState transactionState(Connection connection) throws SQLException {
         return connection.unwrap(PgConnection.class).getTransactionState();
+    }
+
+    /** Tells whether the driver goes on after a failed statement as if it had never been sent. */
+    static boolean rollsBackEachFailure(Connection connection) throws SQLException {
+        return connection.unwrap(PGConnection.class).getAutosave() == AutoSave.ALWAYS;
     }
 
     /** Tells whether the session has ended, whatever the wrapper of a pool says. */

@@ -15,6 +15,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
+import org.postgresql.core.TransactionState;
+import org.postgresql.jdbc.AutoSave;
 
 /** Statements of row mode in a transaction of the user's. */
 @Tag("server")
@@ -151,6 +154,40 @@ class RowTransactionTest extends OneRow {
             assertThatThrownBy(() -> claim.in(connection).read()).isInstanceOf(IllegalStateException.class);
         }
         assertThat(stored()).isEqualTo("100");
+    }
+
+    @Test
+    void aDriverThatTakesBackEachFailureIsRefusedBeforeAnythingIsSent() throws SQLException {
+        RowClaim<Long> claim = rows.claim(older, id, VALUE);
+        var source = database.sourceNamed("autosaving");
+        source.setAutosave(AutoSave.ALWAYS);
+        try (Connection connection = transaction(source)) {
+            assertThatThrownBy(() -> claim.in(connection).update(value(7)))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("Update of " + resource + " refused: the driver's autosave=always rolls back each"
+                            + " statement that fails alone, so a transaction in which this is refused could be committed."
+                            + " Nothing was sent; set autosave=never.");
+            assertThatThrownBy(() -> claim.in(connection).read()).isInstanceOf(IllegalStateException.class);
+            assertThat(Session.transactionState(connection)).isEqualTo(TransactionState.IDLE);
+            connection.unwrap(PGConnection.class).setAutosave(AutoSave.CONSERVATIVE);
+            claim.in(connection).update(value(8));
+            connection.commit();
+        }
+        assertThat(stored()).isEqualTo("8");
+    }
+
+    /** Why it is refused: the driver makes good what was to spoil the transaction. */
+    @Test
+    void withAutosaveAFailedStatementLeavesATransactionThatCommits() throws SQLException {
+        var source = database.sourceNamed("autosaving");
+        source.setAutosave(AutoSave.ALWAYS);
+        try (Connection connection = transaction(source)) {
+            connection.createStatement().execute("UPDATE thing SET value = 7 WHERE id = " + id);
+            assertThatThrownBy(() -> connection.createStatement().execute("SELECT fenceline.refuse_row_v1('thing', '', 1, '2')"))
+                    .isInstanceOfSatisfying(SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"));
+            connection.commit();
+        }
+        assertThat(stored()).as("accepted, although it was refused").isEqualTo("7");
     }
 
     @Test
