@@ -65,8 +65,8 @@ public final class RowClaim<R> {
     }
 
     /**
-     * Reads the row again, under an unchanged mark. In a transaction ({@link #in}) the row is also locked until that ends, so that two
-     * transactions of one claim that begin with this do not overwrite each other.
+     * Reads the row again, under an unchanged mark. In a transaction ({@link #in}) the row, or its absence, is also locked until that
+     * ends, so that two transactions of one claim that begin with this do not overwrite each other.
      *
      * @return empty when there is no row now
      * @throws SQLException what the server says that has nothing to do with the fence

@@ -68,6 +68,11 @@ final class RowInTransaction<C> extends RowWriter<C> {
         RowSql sql = within(STEP, connection);
         try {
             Optional<R> row = reading.read(context, sql.lock(target()));
+            if (row.isEmpty()) {
+                // There is no row to lock, and another transaction of this claim may be about to make it: under the guard's lock.
+                lockGuard(connection);
+                row = reading.read(context, sql.lock(target()));
+            }
             if (row.isPresent()) {
                 return row;
             }
@@ -83,6 +88,15 @@ final class RowInTransaction<C> extends RowWriter<C> {
             throw refused(connection, RowRefusals.notClaimed(target(), mark, null));
         }
         return Optional.empty();
+    }
+
+    private void lockGuard(Connection connection) throws StatementFailed {
+        try (PreparedStatement lock = JdbcRunner.prepare(
+                connection, engine().plain(connection).lockGuard(target().token()))) {
+            lock.execute();
+        } catch (SQLException e) {
+            throw new StatementFailed(e, e);
+        }
     }
 
     private Connection transaction(String step) {

@@ -68,6 +68,13 @@ final class RowSql {
         return read(row).text(" FOR NO KEY UPDATE OF a");
     }
 
+    /** Keeps everybody else from making the row that is not there, while the guard's mark is ours. */
+    RowStatement lockGuard(FencingToken token) {
+        RowStatement sql = begin().text("SELECT 1 FROM fenceline.guard AS g WHERE g.lock = ");
+        sql.parameter(token.lock().toString()).text(" AND g.token = ").parameter(token.value());
+        return sql.text(" AND g.holder = ").parameter(token.holder()).text(" FOR NO KEY UPDATE");
+    }
+
     RowStatement write(
             RowForm form, RowTarget row, ColumnValues values, Admission admission, Optional<RowOperation> operation) {
         RowStatement sql = begin();

@@ -197,6 +197,27 @@ class RowRaceTest extends OneRow {
     }
 
     @Test
+    void twoTransactionsOfOneClaimThatFindNoRowLoseNothingEither() throws Exception {
+        remove();
+        RowClaim<Long> claim = rows.claim(older, id, VALUE);
+        try (Connection first = transaction(database.source());
+                Connection second = transaction(database.sourceNamed("second"))) {
+            assertThat(claim.in(first).read()).isEmpty();
+            Future<?> late = threads.submit(() -> {
+                RowClaim<Long> within = claim.in(second);
+                within.upsert(value(within.read().orElse(0L) + 10));
+                second.commit();
+                return null;
+            });
+            database.awaitLockWait("second");
+            claim.in(first).upsert(value(10));
+            first.commit();
+            late.get(20, TimeUnit.SECONDS);
+        }
+        assertThat(stored()).as("10 + 10").isEqualTo("20");
+    }
+
+    @Test
     void twoThreadsOfOneClaimThatDoNotLockTheRowLoseAnUpdate() throws Exception {
         RowClaim<Long> claim = rows.claim(older, id, VALUE);
         CountDownLatch bothHaveRead = new CountDownLatch(2);
