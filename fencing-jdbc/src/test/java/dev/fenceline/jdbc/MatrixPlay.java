@@ -63,7 +63,9 @@ final class MatrixPlay {
         boolean absent = switch (cell.interleaving()) {
             case STALE_BEHIND_COMMIT, STALE_BEHIND_ROLLBACK -> inserts(cell);
             case FIRST_GUARD_ROW -> inserts(cell) || (cell.form() == Form.ROW && cell.operation() != Operation.DELETE);
-            case NEWER_BEHIND_CURRENT, TWO_TRANSACTIONS, STALE_AFTER_DELETE -> false;
+            // What two transactions of a claim read first may be an absence, which has no row to lock.
+            case TWO_TRANSACTIONS -> cell.form() == Form.ROW && cell.operation() == Operation.UPSERT;
+            case NEWER_BEHIND_CURRENT, STALE_AFTER_DELETE -> false;
         };
         return absent ? MatrixState.otherRowOnly() : MatrixState.bothRows();
     }
