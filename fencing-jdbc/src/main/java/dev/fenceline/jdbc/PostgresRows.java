@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * After the promotion of an asynchronous standby, claims and writes may be lost together.
  *
  * <p><b>Blocking:</b> a claim waits for a transaction that holds the row, at most for the claim timeout; a write for what is left of
- * the lease, or a second. A network that falls silent is given up after that time and 5 s. A second connection is never needed while
- * one is held.
+ * the lease, but a second at least, or 10 s for a token without one. A network that falls silent is given up after that time and 5 s.
+ * A second connection is never needed while one is held.
  *
  * <p>Every statement is a round trip of its own, in auto-commit. The first one asks the catalog about the table too. To claim a row
  * that is not there takes four.

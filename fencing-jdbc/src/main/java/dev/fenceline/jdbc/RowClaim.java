@@ -16,8 +16,8 @@ import java.util.Optional;
  * this claim see each other's writes: between a read and a write of one, the other may write. Use one thread, or {@link #in} and
  * {@link #read}.
  *
- * <p><b>Blocking:</b> a write waits for a transaction that holds the row, at most for what is left of the lease, or a second if it is
- * lost.
+ * <p><b>Blocking:</b> a write waits for a transaction that holds the row, at most for what is left of the lease, but a second at
+ * least, or 10 s for a token without one.
  *
  * <p><b>Errors:</b> of every write: {@link dev.fenceline.StaleTokenException} when a newer holder has claimed the row, and nothing
  * happened; {@link dev.fenceline.RetryableConflictException} when it lost a race or was blocked for too long (SQLSTATE 40001, 40P01,

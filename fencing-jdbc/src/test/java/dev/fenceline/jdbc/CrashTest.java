@@ -68,7 +68,6 @@ class CrashTest {
     @BeforeAll
     static void crashWithAClientAtEveryStep() throws Exception {
         servers = Servers.embedded();
-        // For the locks that must outlive the server.
         server = servers.postgres(CrashRun.server()
                 // For the locks that must outlive the server.
                 .setting("max_prepared_transactions", "10"));

@@ -129,8 +129,8 @@ public final class FenceMigrations {
 
     /**
      * Lets a role use row mode: what its statements call, and SELECT, INSERT and UPDATE on the table of marks, which the triggers
-     * of that table keep from lowering or removing one. The rights on its own tables are yours to give. Idempotent; a role that
-     * uses transactions under a fence too needs {@link #grantTo} as well.
+     * of that table keep from lowering or removing one; and {@code fenceline.keep_marks_v1}, for tables that it owns. The rights on
+     * its own tables are yours to give. Idempotent; a role that uses transactions under a fence too needs {@link #grantTo} as well.
      *
      * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
      * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role
