@@ -69,7 +69,8 @@ final class RowInTransaction<C> extends RowWriter<C> {
         try {
             Optional<R> row = reading.read(context, sql.lock(target()));
             if (row.isEmpty()) {
-                // There is no row to lock, and another transaction of this claim may be about to make it: under the guard's lock.
+                // There is no row to lock, and another transaction of this claim may be about to make it: under the
+                // guard's lock.
                 lockGuard(connection);
                 row = reading.read(context, sql.lock(target()));
             }
@@ -91,8 +92,8 @@ final class RowInTransaction<C> extends RowWriter<C> {
     }
 
     private void lockGuard(Connection connection) throws StatementFailed {
-        try (PreparedStatement lock = JdbcRunner.prepare(
-                connection, engine().plain(connection).lockGuard(target().token()))) {
+        try (PreparedStatement lock =
+                JdbcRunner.prepare(connection, engine().plain(connection).lockGuard(target().token()))) {
             lock.execute();
         } catch (SQLException e) {
             throw new StatementFailed(e, e);

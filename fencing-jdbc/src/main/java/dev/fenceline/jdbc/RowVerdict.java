@@ -32,7 +32,8 @@ final class RowVerdict {
         return RowRefusals.conflict(
                 form.step(),
                 sessions.get(0).target(),
-                "nothing was written although nobody newer is there: its mark, " + marks.get(0).ruling()
+                "nothing was written although nobody newer is there: its mark, "
+                        + marks.get(0).ruling()
                         + " now, changed meanwhile, or a trigger or policy of the table keeps the write from it",
                 cause);
     }

@@ -263,7 +263,9 @@ class EnteringTest extends TwoGrants {
             assertThat(Session.transactionState(autosaving)).isEqualTo(TransactionState.IDLE);
         }
         JdbcWork.add(PostgresFence.on(source).listener(events).resume(older), 1, 10);
-        assertThat(database.balance(1)).as("a unit watches over its failures by itself").isEqualTo(110);
+        assertThat(database.balance(1))
+                .as("a unit watches over its failures by itself")
+                .isEqualTo(110);
     }
 
     @Test

@@ -164,8 +164,7 @@ class PoolReturnTest extends TwoGrants {
                     .isInstanceOf(IllegalStateException.class);
             requireClean(pool, autoCommit);
             PostgresRows.on(database.source(), table).claim(newer, 1, row -> row.getLong("balance"));
-            assertThatThrownBy(() -> claim.update(RowValues.of("balance", 0L)))
-                    .isInstanceOf(StaleTokenException.class);
+            assertThatThrownBy(() -> claim.update(RowValues.of("balance", 0L))).isInstanceOf(StaleTokenException.class);
             requireClean(pool, autoCommit);
         }
         assertThat(database.number("SELECT balance FROM marked")).isEqualTo(100);

@@ -180,11 +180,11 @@ class RowBatchTest extends OneRow {
 
     @Test
     void aColumnOfArraysIsRefusedInABatchAndWrittenRowByRow() throws SQLException {
-        database.execute("CREATE TABLE tagged (id bigint PRIMARY KEY, tags text[], fence_token bigint NOT NULL DEFAULT 0,"
-                + " fence_holder uuid); INSERT INTO tagged VALUES (" + id + ", '{}')");
+        database.execute(
+                "CREATE TABLE tagged (id bigint PRIMARY KEY, tags text[], fence_token bigint NOT NULL DEFAULT 0,"
+                        + " fence_holder uuid); INSERT INTO tagged VALUES (" + id + ", '{}')");
         FencedTable<Long> table = FencedTable.of("tagged").key("id", key -> LockName.of("thing", key));
-        PostgresRows<Long> tagged =
-                PostgresRows.on(database.source(), table).listener(events);
+        PostgresRows<Long> tagged = PostgresRows.on(database.source(), table).listener(events);
         RowClaim<Long> claim = tagged.claim(older, id, row -> row.getLong("id"));
         RowValues tags = RowValues.of("tags", new String[] {"a", "b"});
 

@@ -164,8 +164,9 @@ class RowOutcomesTest extends OneRow {
 
         assertThatThrownBy(() -> claim.update(value(4711)))
                 .isInstanceOf(RetryableConflictException.class)
-                .hasMessageContaining("refused: nothing was written although nobody newer is there: its mark, " + older
-                        + " now, changed meanwhile, or a trigger or policy of the table keeps the write from it. Nothing of it");
+                .hasMessageContaining(
+                        "refused: nothing was written although nobody newer is there: its mark, " + older
+                                + " now, changed meanwhile, or a trigger or policy of the table keeps the write from it. Nothing of it");
         assertThat(stored()).isEqualTo("100");
     }
 

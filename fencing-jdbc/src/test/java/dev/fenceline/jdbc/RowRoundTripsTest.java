@@ -108,8 +108,9 @@ class RowRoundTripsTest extends OneRow {
                     () -> on(source).claimTimeout(Duration.ofSeconds(20)).claim(newer, id, VALUE));
             TestDatabase.await(
                     "the claim has waited for 200 ms",
-                    () -> database.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'claiming'"
-                                    + " AND wait_event_type = 'Lock' AND query_start < clock_timestamp() - interval '200 ms'")
+                    () -> database.number(
+                                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'claiming'"
+                                            + " AND wait_event_type = 'Lock' AND query_start < clock_timestamp() - interval '200 ms'")
                             > 0);
             blocker.commit();
 

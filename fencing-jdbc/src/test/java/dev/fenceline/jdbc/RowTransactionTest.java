@@ -183,8 +183,10 @@ class RowTransactionTest extends OneRow {
         source.setAutosave(AutoSave.ALWAYS);
         try (Connection connection = transaction(source)) {
             connection.createStatement().execute("UPDATE thing SET value = 7 WHERE id = " + id);
-            assertThatThrownBy(() -> connection.createStatement().execute("SELECT fenceline.refuse_row_v1('thing', '', 1, '2')"))
-                    .isInstanceOfSatisfying(SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"));
+            assertThatThrownBy(() ->
+                            connection.createStatement().execute("SELECT fenceline.refuse_row_v1('thing', '', 1, '2')"))
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"));
             connection.commit();
         }
         assertThat(stored()).as("accepted, although it was refused").isEqualTo("7");

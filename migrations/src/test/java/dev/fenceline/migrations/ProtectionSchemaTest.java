@@ -269,7 +269,8 @@ class ProtectionSchemaTest {
                     + " CREATE CAST (casts.kind AS json) WITH FUNCTION casts.spy_json(casts.kind);"
                     + " CREATE TABLE casts.thing (kind casts.kind);"
                     + " SELECT fenceline.protect('casts.thing', 'thing', '{kind}', 'observe');"
-                    // Who may use the function of the triggers may give it arguments of his own. ($1).to_jsonb is a call.
+                    // Who may use the function of the triggers may give it arguments of his own. ($1).to_jsonb is a
+                    // call.
                     + " CREATE TRIGGER by_hand AFTER INSERT ON casts.thing FOR EACH ROW"
                     + " EXECUTE FUNCTION fenceline.judge_write_v1('observe', 'thing', 'to_jsonb')");
             statement.execute("INSERT INTO casts.thing VALUES ('a')");
@@ -277,7 +278,8 @@ class ProtectionSchemaTest {
             for (SQLWarning warning = statement.getWarnings(); warning != null; warning = warning.getNextWarning()) {
                 said.add(warning.getMessage());
             }
-            String refused = "INSERT on casts.thing without its lock was not recorded: column \"to_jsonb\" does not exist";
+            String refused =
+                    "INSERT on casts.thing without its lock was not recorded: column \"to_jsonb\" does not exist";
             assertThat(said).contains(refused).containsOnly("runs as " + owner, refused);
         }
         assertThat(database.rows("SELECT needed FROM fenceline.violation WHERE relation = 'casts.thing'"))
