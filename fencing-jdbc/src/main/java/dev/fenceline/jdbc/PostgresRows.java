@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * deleted so. Nor that two threads of one claim see each other's writes: use one, or {@link RowClaim#in} with {@link RowClaim#read}.
  * After the promotion of an asynchronous standby, claims and writes may be lost together.
  *
+ * <p>Not for tables that {@code fenceline.protect} protects: row mode does not enter, so their triggers refuse it, with
+ * {@link dev.fenceline.UnfencedWriteException}, or record it where they observe.
+ *
  * <p><b>Blocking:</b> a claim waits for a transaction that holds the row, at most for the claim timeout; a write for what is left of
  * the lease, but a second at least, or 10 s for a token without one. A network that falls silent is given up after that time and 5 s.
  * A second connection is never needed while one is held.

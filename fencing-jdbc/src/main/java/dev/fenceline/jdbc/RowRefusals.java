@@ -6,6 +6,7 @@ import dev.fenceline.RetryableConflictException;
 import dev.fenceline.RowExistsException;
 import dev.fenceline.RowMissingException;
 import dev.fenceline.TokenRejectedException;
+import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -32,6 +33,15 @@ final class RowRefusals {
                     .orElse(FUTURE_BOUND);
             return Optional.of(
                     TokenRejectedException.farFuture(target.resource(), target.token(), ahead, FUTURE_BOUND));
+        }
+        if (SqlFailure.isOfProtection(said)) {
+            return Optional.of(new UnfencedWriteException(
+                    step + " of " + target.resource() + " under token " + target.token()
+                            + " refused: its table is protected, and row mode does not enter: " + SqlFailure.text(said)
+                            + ". Nothing of it happened. Write the rows of a protected table in a transaction or a single"
+                            + " statement under a claim of PostgresFence or JdbiFence, or take the protection off with"
+                            + " fenceline.unprotect.",
+                    said));
         }
         return SqlFailure.has(said, SqlFailure.ASYNCHRONOUS_COMMIT) || SqlFailure.has(said, SqlFailure.STANDBY)
                 ? Optional.of(Refusals.refused(step, target.resource(), said, connection))

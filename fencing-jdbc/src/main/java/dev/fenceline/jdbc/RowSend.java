@@ -124,6 +124,10 @@ final class RowSend<C> {
     /** The server refused the statement, and the session goes on. */
     private FencelineException refusal(Connection connection, StatementFailed failed) throws StatementFailed {
         SQLException said = failed.said();
+        Optional<FencelineException> ofServer = RowRefusals.ofServer(form.step(), first, said, connection);
+        if (ofServer.isPresent()) {
+            return ofServer.get();
+        }
         if (SqlFailure.has(said, SqlFailure.NOT_THE_MARK)) {
             return RowVerdict.of(form, sessions, marks(connection), said);
         }
@@ -140,10 +144,6 @@ final class RowSend<C> {
             if (stale.isPresent() || mark.exists()) {
                 return stale.orElseGet(() -> RowRefusals.exists(first, "and its mark is " + mark.row(), said));
             }
-        }
-        Optional<FencelineException> ofServer = RowRefusals.ofServer(form.step(), first, said, connection);
-        if (ofServer.isPresent()) {
-            return ofServer.get();
         }
         engine.explain(form.step(), first, said, connection);
         throw failed;

@@ -107,6 +107,12 @@ final class SqlFailure {
                 .isPresent();
     }
 
+    /** Tells whether the trigger of a protected table refused; what else refuses a mark names no table in its fields. */
+    static boolean isOfProtection(SQLException failure) {
+        return has(failure, NOT_THE_MARK)
+                && serverMessage(failure).map(ServerErrorMessage::getTable).isPresent();
+    }
+
     /** Returns the name of the constraint, or of the unique index, that was violated. */
     static Optional<String> constraint(SQLException failure) {
         return serverMessage(failure).map(ServerErrorMessage::getConstraint);

@@ -9,6 +9,7 @@ import dev.fenceline.FencelineEvent.UnsafeSetting;
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
 import dev.fenceline.StaleTokenException;
+import dev.fenceline.UnfencedWriteException;
 import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.testkit.PostgresProcess;
 import dev.fenceline.testkit.PostgresSpec;
@@ -138,6 +139,27 @@ class RowSetupTest extends OneRow {
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage(REFUSED + "the fence schema of this database is older than row mode. Run"
                         + " FenceMigrations.on(owner).install() once. Nothing happened.");
+    }
+
+    @Test
+    void onAProtectedTableRowModeIsUnfencedAndNotToBeRetried() throws SQLException {
+        RowClaim<Long> claim = on(database.source()).claim(older, id, VALUE);
+        database.execute("SELECT fenceline.protect('thing', 'thing', '{id}', 'enforce')");
+        try {
+            assertThatThrownBy(() -> claim.update(value(2)))
+                    .isInstanceOf(UnfencedWriteException.class)
+                    .hasMessageContaining("under token " + older
+                            + " refused: its table is protected, and row mode does not enter: ")
+                    .hasMessageContaining("under a claim of PostgresFence or JdbiFence");
+            assertThatThrownBy(() -> on(database.source()).claim(newer, id, VALUE))
+                    .isInstanceOf(UnfencedWriteException.class)
+                    .hasMessageStartingWith("Claim of ");
+            assertThatThrownBy(() -> on(database.source()).blind(newer, id).update(value(3)))
+                    .isInstanceOf(UnfencedWriteException.class);
+        } finally {
+            database.execute("SELECT fenceline.unprotect('thing')");
+        }
+        claim.update(value(4));
     }
 
     @Test
