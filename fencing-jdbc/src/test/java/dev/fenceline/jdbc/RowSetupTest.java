@@ -148,8 +148,8 @@ class RowSetupTest extends OneRow {
         try {
             assertThatThrownBy(() -> claim.update(value(2)))
                     .isInstanceOf(UnfencedWriteException.class)
-                    .hasMessageContaining("under token " + older
-                            + " refused: its table is protected, and row mode does not enter: ")
+                    .hasMessageContaining(
+                            "under token " + older + " refused: its table is protected, and row mode does not enter: ")
                     .hasMessageContaining("under a claim of PostgresFence or JdbiFence");
             assertThatThrownBy(() -> on(database.source()).claim(newer, id, VALUE))
                     .isInstanceOf(UnfencedWriteException.class)
