@@ -60,6 +60,17 @@ class GuaranteesTest {
                     @RepeatedTest(3)
                     void repeated() {}
 
+                    @ParameterizedTest
+                    @MethodSource("kinds")
+                    <K> void ofAnyType(Kind<K> kind) {}
+
+                    @TestFactory
+                    Stream<DynamicTest> generated() {
+                    }
+
+                    Stream<DynamicTest> generator() {
+                    }
+
                     void helper() {}
 
                     @AfterEach
@@ -69,10 +80,10 @@ class GuaranteesTest {
                     void switchedOff() {}
                 }
                 """);
-        assertThat(List.of("plain", "withValues", "repeated"))
+        assertThat(List.of("plain", "withValues", "repeated", "ofAnyType", "generated"))
                 .allSatisfy(method ->
                         assertThat(sources.hasTest("ATest", method)).as(method).isTrue());
-        assertThat(List.of("helper", "cleanUp", "switchedOff", "absent"))
+        assertThat(List.of("helper", "generator", "cleanUp", "switchedOff", "absent"))
                 .allSatisfy(method ->
                         assertThat(sources.hasTest("ATest", method)).as(method).isFalse());
         assertThat(sources.hasTest("BTest", "plain")).isFalse();
