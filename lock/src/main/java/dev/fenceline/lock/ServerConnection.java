@@ -108,7 +108,7 @@ final class ServerConnection {
             links.lost(link, String.valueOf(failure.getMessage()));
         } else if (READONLY.matcher(String.valueOf(failure.getMessage())).find()) {
             // A master that was demoted behind this connection. The address may lead to another one by now.
-            links.lost(link, String.valueOf(failure.getMessage()));
+            links.lost(link, link.server() + " is a replica by now (it answered READONLY)");
         }
     }
 

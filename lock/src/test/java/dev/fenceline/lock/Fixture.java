@@ -2,6 +2,9 @@ package dev.fenceline.lock;
 
 import static org.awaitility.Awaitility.await;
 
+import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencedLease;
+import dev.fenceline.FencedLock;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.LockName;
 import dev.fenceline.LockOptions;
@@ -74,6 +77,17 @@ final class Fixture {
                 .atMost(Duration.ofSeconds(10))
                 .pollInterval(Duration.ofMillis(5))
                 .until(condition);
+    }
+
+    /** Asks until the reason of a refusal is this one; on the way a client may still be making a new connection. A grant is an error. */
+    static void refusedUntilItSays(FencedLock lock, String reason) {
+        eventually("the refusal says '" + reason + "'", () -> {
+            try (FencedLease lease = lock.acquireWithin(Duration.ofMillis(200))) {
+                throw new AssertionError("granted " + lease.token());
+            } catch (BackendUnavailableException e) {
+                return String.valueOf(e.getMessage()).contains(reason);
+            }
+        });
     }
 
     /** The answer, or the failure unwrapped. */
