@@ -103,7 +103,8 @@ public final class FenceMigrations {
 
     /**
      * Lets a role protect tables, and take the protection off again: {@code fenceline.protect} and {@code unprotect}. It has to own
-     * the tables too. The owner of the schema needs no grant. Idempotent.
+     * the tables too. It sees what is protected in this database ({@code fenceline.protected}) and what was observed
+     * ({@code fenceline.violation}). The owner of the schema needs no grant. Idempotent.
      *
      * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
      * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role

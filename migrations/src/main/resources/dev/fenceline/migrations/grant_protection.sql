@@ -1,5 +1,6 @@
--- Invariant: a role that owns tables can put triggers on them and take them off, and call nothing else by this; the role's name is quoted by the server.
+-- Invariant: a role that owns tables can put triggers on them, take them off, see what is protected and what was observed, and do nothing else by this; the role's name is quoted by the server.
 SELECT pg_catalog.format('GRANT USAGE ON SCHEMA fenceline TO %1$I;'
+    ' GRANT SELECT ON fenceline.protected, fenceline.violation TO %1$I;'
     ' GRANT EXECUTE ON FUNCTION'
     ' fenceline.protect(regclass, text, text[], text),'
     ' fenceline.unprotect(regclass),'

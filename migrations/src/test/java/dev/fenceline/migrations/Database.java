@@ -67,8 +67,12 @@ record Database(PostgresServer server, String name) {
     }
 
     List<String> rows(String sql) {
+        return rows(source(), sql);
+    }
+
+    static List<String> rows(DataSource source, String sql) {
         try {
-            return run(source(), sql);
+            return run(source, sql);
         } catch (SQLException e) {
             throw new IllegalStateException(sql, e);
         }

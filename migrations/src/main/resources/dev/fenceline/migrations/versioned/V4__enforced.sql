@@ -590,6 +590,22 @@ BEGIN
 END
 $$;
 
+-- What is protected, and how: read from the triggers themselves, so it is never out of step with them. A table that is partitioned is
+-- here once. The arguments of a trigger are kept one after the other, each ended by a zero byte; as hexadecimal pairs they can be
+-- told apart whatever text they hold, and decode passes over the spaces.
+CREATE VIEW fenceline.protected AS
+    SELECT DISTINCT t.tgrelid::regclass AS relation, a.arguments[1] AS mode, a.arguments[2] AS lock_class, a.arguments[3:] AS key
+      FROM pg_catalog.pg_trigger t,
+           LATERAL (SELECT array_agg(convert_from(decode(p.pairs, 'hex'), getdatabaseencoding()) ORDER BY p.place) AS arguments
+                      FROM unnest(string_to_array(regexp_replace(encode(t.tgargs, 'hex'), '(..)', '\1 ', 'g'), '00 '))
+                           WITH ORDINALITY AS p (pairs, place)
+                     WHERE p.place <= t.tgnargs) AS a
+     WHERE t.tgfoid = 'fenceline.judge_write_v1'::regproc
+       AND t.tgname IN ('fenceline_insert', 'fenceline_update', 'fenceline_delete')
+       AND t.tgparentid = 0;
+
+COMMENT ON VIEW fenceline.protected IS 'The tables of this database that are protected: mode, class of the lock, and the columns that are the parts of its name.';
+
 -- For people --------------------------------------------------------------------------------------------------------------
 -- Names without a version, whose arguments and meaning stay: docs/sql-contract.md. Each goes to the newest version beneath.
 
