@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -85,7 +86,7 @@ public final class Claim<C> {
      * @param <X> what the work may throw
      * @return what the work returned
      * @throws X as the work did
-     * @throws IllegalStateException when this thread is inside another transaction of the same claim; nothing was sent
+     * @throws IllegalStateException when this thread is inside another transaction of the same lock; nothing was sent
      * @throws StaleTokenException when a newer holder has claimed; nothing happened
      * @throws dev.fenceline.RetryableConflictException when the transaction lost a race; nothing happened
      * @throws dev.fenceline.TransactionRolledBackException when a statement failed and the work went on, or a constraint refused
@@ -98,10 +99,11 @@ public final class Claim<C> {
      *     it; or when the connection was lost, the work may have committed by itself, and the database does not answer
      */
     public <T, X extends Exception> T inTransaction(Work<C, T, X> work) throws X {
-        OpenTransactions.begin(source, tokens);
+        Entry entry = settings.has(FenceSettings.Choice.CONCURRENT) ? Entry.CONCURRENT : Entry.ALONE;
+        FencedUnit<C> unit = new FencedUnit<>(source, settings, this, entry);
+        OpenTransactions.begin(source, tokens, Optional.of(unit.guard()));
         try {
-            Entry entry = settings.has(FenceSettings.Choice.CONCURRENT) ? Entry.CONCURRENT : Entry.ALONE;
-            return new FencedUnit<>(source, settings, this, entry).run(work);
+            return unit.run(work);
         } finally {
             OpenTransactions.end(source, tokens);
         }
@@ -169,7 +171,7 @@ public final class Claim<C> {
      * @throws SQLException the driver's own, for a statement that the database refuses
      * @throws IllegalArgumentException when it is several statements, reads only, has a RETURNING clause, or a WITH clause that writes;
      *     nothing was sent
-     * @throws IllegalStateException when this thread is inside a transaction of the same claim; nothing was sent
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock; nothing was sent
      * @throws StaleTokenException when a newer holder has claimed; nothing happened
      * @throws dev.fenceline.RetryableConflictException when it lost too many races, or waited for too long; nothing happened
      * @throws dev.fenceline.TokenRejectedException when a mark is older than its token; nothing happened
@@ -187,7 +189,7 @@ public final class Claim<C> {
 
     /** Runs one statement that holds the marks by itself. */
     <X extends Exception> long single(SingleStatement.Execution<C, X> execution) throws X {
-        OpenTransactions.begin(source, tokens);
+        OpenTransactions.begin(source, tokens, Optional.empty());
         try {
             return new SingleStatement<>(source, settings, this).run(execution);
         } finally {

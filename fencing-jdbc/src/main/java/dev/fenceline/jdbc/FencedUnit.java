@@ -46,6 +46,11 @@ final class FencedUnit<C> {
         this.aftermath = new Aftermath<>(source, claim, patience, guard);
     }
 
+    /** Watches over the connection that the work is given. */
+    TransactionGuard guard() {
+        return guard;
+    }
+
     <T, X extends Exception> T run(Work<C, T, X> work) throws X {
         long begun = System.nanoTime();
         WriteOutcome outcome = WriteOutcome.ROLLED_BACK;

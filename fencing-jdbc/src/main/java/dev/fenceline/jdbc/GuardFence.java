@@ -135,6 +135,7 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      * <p><b>Guarantees:</b> the claim is committed when this returns. It is repeated where its answer was lost.
      *
      * <p><b>Blocking:</b> for the claim timeout at most, once for each of up to three connections that break.
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock; nothing was sent
      *
      * @param lease a lease that is still held
      * @return the right to write
@@ -227,6 +228,7 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      */
     public final UnderLock<C> under(FencedLocks locks) {
         return new UnderLock<>(this, Locking.of(locks), Optional.empty());
+        OpenTransactions.requireNone(source, tokens, "Claim");
     }
 
     Claim<C> claim(Tokens tokens, @Nullable Hold lease) {

@@ -106,6 +106,7 @@ public final class JdbiFence extends GuardFence<Handle> {
      * @throws dev.fenceline.BackendMisconfiguredException as when claiming
      * @throws dev.fenceline.BackendUnavailableException when the connection was lost
      * @throws IllegalArgumentException when two tokens are of one lock
+     * @throws IllegalStateException when this thread is inside a fenced transaction of the same lock on another connection
      */
     public void enter(Handle handle, FencingToken token, FencingToken... more) {
         JoinedTransaction.enter(source(), settings(), handle.getConnection(), token, more);

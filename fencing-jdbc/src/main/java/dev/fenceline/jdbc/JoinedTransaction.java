@@ -91,6 +91,11 @@ final class JoinedTransaction<C> {
                             + " or use Claim.inTransaction.",
                     null);
         }
+        try {
+            OpenTransactions.requireNoneBeside(connection, source, tokens, step);
+        } catch (IllegalStateException waitsForItself) {
+            throw failed(waitsForItself);
+        }
         // The driver sends BEGIN with the first statement: while it is idle, nothing was sent.
         TransactionState state = Session.transactionState(connection);
         if (state == TransactionState.FAILED) {
@@ -132,6 +137,16 @@ final class JoinedTransaction<C> {
     }
 
     private FencelineException notEntered(SQLException e) {
+        if (GuardedConnection.isGuarded(connection)) {
+            // A unit of another lock, which is not ours to roll back: the marks cannot be read in it any more.
+            return SqlFailure.has(e, SqlFailure.NOT_THE_MARK)
+                    ? new UnfencedWriteException(
+                            step + " on " + resource + " refused inside of a fenced transaction of other locks: "
+                                    + SqlFailure.text(e)
+                                    + ". That transaction is rolled back too. Claim all locks together (fencedAll).",
+                            e)
+                    : Refusals.conflict(step, resource, "it could not enter: " + SqlFailure.text(e), e);
+        }
         try {
             Claim<C> claim = new Claim<>(source, settings, tokens, null);
             Optional<FencelineException> refusal =
@@ -155,7 +170,16 @@ final class JoinedTransaction<C> {
      * Makes sure that nothing can be committed any more, whatever the caller does with the exception: also roll back to a savepoint,
      * which must therefore be gone, or leave that to the driver.
      */
-    private FencelineException failed(FencelineException refusal) {
+    private <E extends RuntimeException> E failed(E refusal) {
+        if (GuardedConnection.isGuarded(connection)) {
+            // The unit that it belongs to looks at its failures when it ends, and rolls back by itself.
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(FAIL);
+            } catch (SQLException intended) {
+                // Ours.
+            }
+            return refusal;
+        }
         try (Statement statement = connection.createStatement()) {
             PgConnection driver = connection.unwrap(PgConnection.class);
             AutoSave chosen = driver.getAutosave();

@@ -7,7 +7,9 @@ import dev.fenceline.FencedLock;
 import dev.fenceline.FencedLocks;
 import dev.fenceline.FencingToken;
 import dev.fenceline.Hold;
+import dev.fenceline.LockName;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -16,19 +18,29 @@ import java.util.function.Function;
 /**
  * One lock or several, as far as a fence has to do with them.
  *
+ * @param names which
  * @param exclusion acquires
  * @param tokens what the grants carry
  * @param raiseFloor passes a mark on that refused us
  * @param <H> what is held
  */
-record Locking<H extends Hold>(Exclusion<H> exclusion, Function<H, Tokens> tokens, Consumer<FencingToken> raiseFloor) {
+record Locking<H extends Hold>(
+        List<LockName> names,
+        Exclusion<H> exclusion,
+        Function<H, Tokens> tokens,
+        Consumer<FencingToken> raiseFloor) {
 
     static Locking<FencedLease> of(FencedLock lock) {
-        return new Locking<>(Objects.requireNonNull(lock, "lock"), lease -> Tokens.of(lease.token()), lock::raiseFloor);
+        return new Locking<>(
+                List.of(Objects.requireNonNull(lock, "lock").name()),
+                lock,
+                lease -> Tokens.of(lease.token()),
+                lock::raiseFloor);
     }
 
     static Locking<FencedLeases> of(FencedLocks locks) {
-        return new Locking<>(Objects.requireNonNull(locks, "locks"), Tokens::of, locks::raiseFloor);
+        return new Locking<>(
+                Objects.requireNonNull(locks, "locks").names(), locks, Tokens::of, locks::raiseFloor);
     }
 
     Held<H> acquire(Optional<Duration> maxWait) throws InterruptedException {

@@ -1,57 +1,101 @@
 package dev.fenceline.jdbc;
 
 import dev.fenceline.FencingToken;
-import java.util.HashSet;
-import java.util.Set;
+import dev.fenceline.LockName;
+import java.sql.Connection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The fenced transactions that are open on this thread. A second one of the same claim would wait for the first, which waits for
- * it to return; no database sees that deadlock.
+ * The fenced transactions that are open on this thread, by fence and lock. Whoever claims or enters the same lock on a second connection
+ * waits for the first one, which waits for him to return; no database sees that deadlock, and it would end by a timeout only.
  */
 final class OpenTransactions {
 
     /** Data sources are told apart by identity: how one compares itself is its own affair. */
-    private record Key(Object origin, FencingToken token) {
+    private record Key(Object origin, LockName lock) {
 
         @Override
         public boolean equals(Object other) {
-            return other instanceof Key key && key.origin == origin && key.token.equals(token);
+            return other instanceof Key key && key.origin == origin && key.lock.equals(lock);
         }
 
         @Override
         public int hashCode() {
-            return token.hashCode();
+            return lock.hashCode();
         }
     }
 
-    private static final ThreadLocal<Set<Key>> OPEN = ThreadLocal.withInitial(HashSet::new);
+    /** Empty is the guard of what gives its connection to nobody. */
+    private record Open(FencingToken token, Optional<TransactionGuard> guard) {}
+
+    // Null where nothing is open, so that nothing is left behind on a thread that only asked.
+    private static final ThreadLocal<@Nullable Map<Key, Open>> OPEN = new ThreadLocal<>();
 
     private OpenTransactions() {}
 
     /**
      * Adds one.
      *
-     * @throws IllegalStateException when there is one already of any of these tokens: a mistake of the program, and nothing to do
+     * @throws IllegalStateException when there is one already of any of these locks: a mistake of the program, and nothing to do
      *     with data
      */
-    static void begin(ConnectionSource<?> source, Tokens tokens) {
-        Set<Key> open = OPEN.get();
-        for (FencingToken token : tokens.all()) {
-            if (open.contains(new Key(source.origin(), token))) {
-                throw new IllegalStateException(
-                        "Transaction on " + Refusals.resource(token.lock()) + " under token " + token
-                                + " refused: this thread is inside another transaction of the same claim, and would wait for itself."
-                                + " Use the connection of that one, or begin after it has ended.");
-            }
+    static void begin(ConnectionSource<?> source, Tokens tokens, Optional<TransactionGuard> guard) {
+        requireNone(source, tokens, "Transaction");
+        Map<Key, Open> open = OPEN.get();
+        if (open == null) {
+            open = new HashMap<>();
+            OPEN.set(open);
         }
-        tokens.all().forEach(token -> open.add(new Key(source.origin(), token)));
+        for (FencingToken token : tokens.all()) {
+            open.put(new Key(source.origin(), token.lock()), new Open(token, guard));
+        }
     }
 
     static void end(ConnectionSource<?> source, Tokens tokens) {
-        Set<Key> open = OPEN.get();
-        tokens.all().forEach(token -> open.remove(new Key(source.origin(), token)));
+        Map<Key, Open> open = OPEN.get();
+        if (open == null) {
+            return;
+        }
+        tokens.all().forEach(token -> open.remove(new Key(source.origin(), token.lock())));
         if (open.isEmpty()) {
             OPEN.remove();
+        }
+    }
+
+    /** Refuses a step under these tokens that would wait for a transaction of this thread. */
+    static void requireNone(ConnectionSource<?> source, Tokens tokens, String step) {
+        for (FencingToken token : tokens.all()) {
+            refuse(source, token.lock(), step + " under token " + token, open -> true);
+        }
+    }
+
+    /** Likewise for locks that are not acquired yet. */
+    static void requireNone(ConnectionSource<?> source, List<LockName> locks, String step) {
+        locks.forEach(lock -> refuse(source, lock, step, open -> true));
+    }
+
+    /** Likewise for a step on a connection, which may be that of the open transaction itself. */
+    static void requireNoneBeside(Connection connection, ConnectionSource<?> source, Tokens tokens, String step) {
+        for (FencingToken token : tokens.all()) {
+            refuse(source, token.lock(), step, open -> open.guard()
+                    .filter(guard -> GuardedConnection.isGuardedBy(connection, guard))
+                    .isEmpty());
+        }
+    }
+
+    private static void refuse(ConnectionSource<?> source, LockName lock, String step, Predicate<Open> waitsFor) {
+        Map<Key, Open> all = OPEN.get();
+        Open open = all == null ? null : all.get(new Key(source.origin(), lock));
+        if (open != null && waitsFor.test(open)) {
+            throw new IllegalStateException(step + " on " + Refusals.resource(lock)
+                    + " refused: this thread is inside a transaction under token " + open.token()
+                    + " of the same lock, and would wait for itself. Use the connection or handle that the work of that one was"
+                    + " given, or do this before it begins or after it has ended.");
         }
     }
 }

@@ -111,6 +111,7 @@ public final class PostgresFence extends GuardFence<Connection> {
      * @throws dev.fenceline.BackendUnavailableException when the connection was lost
      * @throws IllegalArgumentException when two tokens are of one lock
      */
+     * @throws IllegalStateException when this thread is inside a fenced transaction of the same lock on another connection
     public void enter(Connection connection, FencingToken token, FencingToken... more) {
         JoinedTransaction.enter(source(), settings(), connection, token, more);
     }

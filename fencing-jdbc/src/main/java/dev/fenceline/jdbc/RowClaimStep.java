@@ -47,6 +47,7 @@ final class RowClaimStep<C, R> {
 
     /** Returns the row under our mark; empty if there is none, and the guard's mark is ours. */
     Optional<R> run() throws StatementFailed {
+        OpenTransactions.requireNone(engine.source(), Tokens.of(target.token()), "Claim");
         long begun = System.nanoTime();
         ClaimOutcome outcome = ClaimOutcome.FAILED;
         try {

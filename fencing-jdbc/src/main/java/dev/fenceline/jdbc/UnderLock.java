@@ -68,10 +68,12 @@ public final class UnderLock<C> {
      * @return what the work returned
      * @throws X as the work did
      * @throws InterruptedException when interrupted while waiting for the lock
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock; nothing was acquired
      * @throws StaleTokenException when a newer holder has claimed; the next acquisition of this lock in this process passes its
      *     token
      */
     public <T, X extends Exception> T call(Work<C, T, X> work) throws X, InterruptedException {
+        OpenTransactions.requireNone(fence.source(), locking.names(), "Acquiring the lock for work");
         Locking.Held<?> held = locking.acquire(maxWait);
         try (held) {
             return fence.claim(held.tokens(), held.hold()).inTransaction(work);

@@ -76,7 +76,7 @@ class ConnectionLossTest extends TwoGrants {
         assertThatThrownBy(() -> claim.useTransaction(c -> {
                     TestDatabase.write(c, 1, 0);
                     terminate(pid(c));
-                    fence.claim(newer);
+                    overtake();
                     TestDatabase.write(c, 1, 1);
                 }))
                 .isInstanceOfSatisfying(StaleTokenException.class, e -> {
@@ -96,7 +96,7 @@ class ConnectionLossTest extends TwoGrants {
 
         assertThatThrownBy(() -> claim.useTransaction(c -> {
                     terminate(pid(c));
-                    fence.claim(newer);
+                    overtake();
                     try {
                         TestDatabase.write(c, 1, 1);
                     } catch (SQLException swallowed) {
@@ -127,7 +127,7 @@ class ConnectionLossTest extends TwoGrants {
 
         assertThatThrownBy(() -> claim.useTransaction(c -> {
                     terminate(pid(c));
-                    fence.claim(newer);
+                    overtake();
                     try {
                         TestDatabase.write(c, 1, 1);
                     } catch (SQLException e) {

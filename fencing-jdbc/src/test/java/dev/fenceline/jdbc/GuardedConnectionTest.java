@@ -331,15 +331,16 @@ class GuardedConnectionTest {
     }
 
     @Test
-    void aTransactionInsideAnotherOneOfItsClaimIsRefusedInsteadOfWaitingForItself() throws SQLException {
+    void aTransactionInsideAnotherOneOfItsLockIsRefusedInsteadOfWaitingForItself() throws SQLException {
         Claim<Connection> resumed = PostgresFence.on(database.source()).resume(claim.token());
         for (Claim<Connection> inner : java.util.List.of(claim, resumed)) {
             claim.useTransaction(c -> {
                 assertThatThrownBy(() -> inner.useTransaction(other -> TestDatabase.write(other, 1, 0)))
                         .isInstanceOf(IllegalStateException.class)
-                        .hasMessage("Transaction on " + resource + " under token " + claim.token()
-                                + " refused: this thread is inside another transaction of the same claim, and would wait"
-                                + " for itself. Use the connection of that one, or begin after it has ended.");
+                        .hasMessage("Transaction under token " + claim.token() + " on " + resource
+                                + " refused: this thread is inside a transaction under token " + claim.token()
+                                + " of the same lock, and would wait for itself. Use the connection or handle that the work of"
+                                + " that one was given, or do this before it begins or after it has ended.");
                 TestDatabase.write(c, 1, 90);
             });
         }

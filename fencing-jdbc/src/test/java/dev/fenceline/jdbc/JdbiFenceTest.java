@@ -252,7 +252,7 @@ class JdbiFenceTest extends TwoGrants {
         assertThatThrownBy(() -> claim.useTransaction(handle -> {
                     handle.execute(WRITE, 0);
                     database.execute("SELECT pg_terminate_backend(" + pid(handle) + ")");
-                    fence.claim(newer);
+                    overtake();
                     handle.execute(WRITE, 1);
                 }))
                 .isInstanceOf(StaleTokenException.class)

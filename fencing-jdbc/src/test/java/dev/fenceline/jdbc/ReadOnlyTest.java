@@ -221,7 +221,7 @@ class ReadOnlyTest extends TwoGrants {
         assertThatThrownBy(() -> claim.useTransaction(c -> {
                     c.setReadOnly(true);
                     assertThat(TestDatabase.read(c, 1)).isEqualTo(100);
-                    fence.claim(newer);
+                    overtake();
                 }))
                 .isInstanceOf(StaleTokenException.class)
                 .hasMessageContaining("token " + older + " is older by");

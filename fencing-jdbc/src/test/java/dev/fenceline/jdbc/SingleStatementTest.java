@@ -238,13 +238,13 @@ class SingleStatementTest extends TwoGrants {
     }
 
     @Test
-    void insideATransactionOfItsClaimItIsRefusedInsteadOfWaitingForIt() throws SQLException {
+    void insideATransactionOfItsLockItIsRefusedInsteadOfWaitingForIt() throws SQLException {
         Claim<Connection> claim = fence.claim(older);
         claim.useTransaction(c -> {
             TestDatabase.write(c, 1, 90);
             assertThatThrownBy(() -> claim.update(ADD, 10, 1))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("this thread is inside another transaction of the same claim");
+                    .hasMessageContaining("this thread is inside a transaction under token " + older + " of the same lock");
         });
         assertThat(database.balance(1)).isEqualTo(90);
     }

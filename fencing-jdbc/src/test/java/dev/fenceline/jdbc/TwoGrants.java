@@ -24,4 +24,9 @@ abstract class TwoGrants {
         newer = Grants.next(lock);
         database.account(1, 100);
     }
+
+    /** The newer grant claims in another process, as far as anybody here can tell: by a data source of its own. */
+    void overtake() {
+        PostgresFence.on(database.sourceNamed("another-process")).claim(newer);
+    }
 }
