@@ -23,8 +23,8 @@ public final class LoggingListener implements FencelineListener {
         if (event instanceof FencelineEvent.StaleRefused refused) {
             log(
                     Level.WARNING,
-                    "FENCELINE-101 stale writer refused by " + refused.resource() + ": token " + refused.presented()
-                            + " is older by " + Durations.text(refused.staleBy()) + " than " + refused.newest());
+                    "FENCELINE-101 stale writer refused by " + refused.resource() + ": "
+                            + StaleTokenException.comparison(refused.presented(), refused.newest()));
         } else if (event instanceof FencelineEvent.LeaseLost lost) {
             log(
                     Level.WARNING,

@@ -34,13 +34,17 @@ public final class StaleTokenException extends FencelineException {
     }
 
     private static String message(String step, String resource, FencingToken presented, FencingToken newest) {
-        String comparison = presented.value() == newest.value()
+        return step + " on " + resource + " refused: " + comparison(presented, newest)
+                + ". A newer holder has taken over; stop, and do not retry with this token.";
+    }
+
+    /** Two grants may have one number, and then the second is not older by anything. */
+    static String comparison(FencingToken presented, FencingToken newest) {
+        return presented.value() == newest.value()
                 ? "token " + presented + " has the number of " + newest
                         + ", which another holder has claimed here first"
                 : "token " + presented + " is older by " + Durations.text(presented.olderThan(newest)) + " than "
                         + newest + ", already accepted here";
-        return step + " on " + resource + " refused: " + comparison
-                + ". A newer holder has taken over; stop, and do not retry with this token.";
     }
 
     /**

@@ -50,6 +50,17 @@ class ListenerTest {
     }
 
     @Test
+    void theLogDoesNotCallATokenOlderWhoseNumberAnotherHolderHasToo() {
+        FencingToken ours = new FencingToken(ACCOUNT, 1_000_000, new UUID(1, 1));
+        FencingToken theirs = new FencingToken(ACCOUNT, 1_000_000, new UUID(2, 2));
+        assertThat(logged(new FencelineEvent.StaleRefused("guard", ours, theirs)))
+                .singleElement()
+                .extracting(LogRecord::getMessage)
+                .isEqualTo("FENCELINE-101 stale writer refused by guard: token " + ours + " has the number of " + theirs
+                        + ", which another holder has claimed here first");
+    }
+
+    @Test
     void theLogWarnsOfWorkThatIsSkippedOrRunsWithoutItsLock() {
         BackendUnavailableException down = new BackendUnavailableException("no answer", null);
         List<LogRecord> records = logged(
