@@ -215,8 +215,8 @@ final class ClaimStep<C> {
         if (!settings.has(FenceSettings.Choice.EVICT_BLOCKERS) || evicted) {
             return "";
         }
-        return ". No session was ended: only one is that blocks under an older token, in a transaction that began before this"
-                + " wait, and that the role of this claim may end";
+        return ". evictBlockers has ended no session. It ends those that keep the mark under an older token, began their"
+                + " transaction before this wait, and belong to a role that ours may end";
     }
 
     private Duration timeout() {

@@ -166,9 +166,9 @@ class EvictionTest extends TwoGrants {
                 .as("the same claim, sent again")
                 .isInstanceOf(RetryableConflictException.class)
                 .hasMessageContaining(
-                        "by pid " + pid + ", application_name 'holder'. No session was ended: only one is that"
-                                + " blocks under an older token, in a transaction that began before this wait, and that the role of"
-                                + " this claim may end. Nothing happened.");
+                        "by pid " + pid + ", application_name 'holder'. evictBlockers has ended no session. It"
+                                + " ends those that keep the mark under an older token, began their transaction before this wait,"
+                                + " and belong to a role that ours may end. Nothing happened.");
         try (Connection connection = database.source().getConnection()) {
             assertThat(Blockers.endOne(connection, Tokens.of(newer), Duration.ofHours(1)))
                     .as("a wait that began before the transaction did")
@@ -225,7 +225,7 @@ class EvictionTest extends TwoGrants {
             assertThat(TestDatabase.read(c, 1)).isEqualTo(100);
             assertThatThrownBy(() -> evicting.claim(newer))
                     .isInstanceOf(RetryableConflictException.class)
-                    .hasMessageContaining("application_name 'of-another-role'. No session was ended");
+                    .hasMessageContaining("application_name 'of-another-role'. evictBlockers has ended no session");
         });
         assertThat(events.of(BlockerEvicted.class)).isEmpty();
     }
