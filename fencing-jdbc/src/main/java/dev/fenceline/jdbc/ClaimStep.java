@@ -5,7 +5,6 @@ import dev.fenceline.FencelineEvent.BlockerEvicted;
 import dev.fenceline.FencelineEvent.ClaimEnded;
 import dev.fenceline.FencelineEvent.ClaimOutcome;
 import dev.fenceline.FencelineEvent.StaleRefused;
-import dev.fenceline.FencelineEvent.UnsafeSetting;
 import dev.fenceline.FencelineException;
 import dev.fenceline.FencingToken;
 import dev.fenceline.Hold;
@@ -20,7 +19,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +36,6 @@ final class ClaimStep<C> {
 
     private final ConnectionSource<C> source;
     private final FenceSettings settings;
-    private final AtomicBoolean settingsTold;
     private final Tokens tokens;
     private final String resource;
     private final @Nullable Hold lease;
@@ -47,12 +44,10 @@ final class ClaimStep<C> {
     ClaimStep(
             ConnectionSource<C> source,
             FenceSettings settings,
-            AtomicBoolean settingsTold,
             Tokens tokens,
             @Nullable Hold lease) {
         this.source = source;
         this.settings = settings;
-        this.settingsTold = settingsTold;
         this.tokens = tokens;
         this.resource = tokens.resource();
         this.lease = lease;
@@ -114,7 +109,7 @@ final class ClaimStep<C> {
                 session.limitNetwork(timeout.plus(FenceSettings.NETWORK_ALLOWANCE));
                 connection.setAutoCommit(true);
                 GuardSql.Claimed claimed = GuardSql.claim(connection, tokens, timeout);
-                tellSettings(connection, claimed);
+                UnsafeSettings.tellOnce(settings.listener(), connection, claimed.fsync());
                 return Optional.of(claimed);
             } catch (SQLException e) {
                 if (SqlFailure.isConnectionLost(e, connection)) {
@@ -230,17 +225,5 @@ final class ClaimStep<C> {
                 "No answer came, so the mark may have been raised, which does no harm: a claim is repeated with the same"
                         + " token while its lease runs, or the lock is acquired anew.",
                 cause);
-    }
-
-    private void tellSettings(Connection connection, GuardSql.Claimed claimed) throws SQLException {
-        if (claimed.fsync().equals("off") && settingsTold.compareAndSet(false, true)) {
-            String url = connection.getMetaData().getURL();
-            int parameters = url.indexOf('?');
-            settings.listener()
-                    .tell(new UnsafeSetting(
-                            "PostgreSQL at " + (parameters < 0 ? url : url.substring(0, parameters)),
-                            "fsync = off",
-                            "a crash of its machine can lose marks and corrupt data; for throw-away databases only"));
-        }
     }
 }

@@ -39,6 +39,9 @@ record FenceSettings(
     /** How long somebody whose lease is over may still hold others up, and the least that anything is given. */
     static final Duration WITH_LOST_LEASE = Duration.ofSeconds(1);
 
+    // One for all: what a listener has heard already it does not hear again from the next fence.
+    private static final FencelineListener LOG = new LoggingListener();
+
     /** What the network may take on top of what the server may take. */
     static final Duration NETWORK_ALLOWANCE = Duration.ofSeconds(5);
 
@@ -51,7 +54,7 @@ record FenceSettings(
 
     static FenceSettings defaults() {
         return new FenceSettings(
-                Optional.empty(), Duration.ofMinutes(10), Optional.empty(), Set.of(), new LoggingListener());
+                Optional.empty(), Duration.ofMinutes(10), Optional.empty(), Set.of(), LOG);
     }
 
     FenceSettings withClaimTimeout(Duration timeout) {

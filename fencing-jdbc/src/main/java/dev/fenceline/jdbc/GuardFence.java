@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,8 +38,6 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
 
     private final ConnectionSource<C> source;
     private final FenceSettings settings;
-    // A setting of the database is worth one event, not one for each claim.
-    private final AtomicBoolean settingsTold = new AtomicBoolean();
 
     GuardFence(ConnectionSource<C> source, FenceSettings settings) {
         this.source = source;
@@ -135,10 +132,10 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      * <p><b>Guarantees:</b> the claim is committed when this returns. It is repeated where its answer was lost.
      *
      * <p><b>Blocking:</b> for the claim timeout at most, once for each of up to three connections that break.
-     * @throws IllegalStateException when this thread is inside a transaction of the same lock; nothing was sent
      *
      * @param lease a lease that is still held
      * @return the right to write
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock; nothing was sent
      * @throws dev.fenceline.LeaseLostException when the lease is over; nothing was sent
      * @throws dev.fenceline.StaleTokenException when a newer token was claimed already
      * @throws dev.fenceline.RetryableConflictException when the guard row was blocked for too long; names the blocker
@@ -228,12 +225,12 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      */
     public final UnderLock<C> under(FencedLocks locks) {
         return new UnderLock<>(this, Locking.of(locks), Optional.empty());
-        OpenTransactions.requireNone(source, tokens, "Claim");
     }
 
     Claim<C> claim(Tokens tokens, @Nullable Hold lease) {
+        OpenTransactions.requireNone(source, tokens, "Claim");
         Claim<C> claim = new Claim<>(source, settings, tokens, lease);
-        claim.answered(new ClaimStep<>(source, settings, settingsTold, tokens, lease).run());
+        claim.answered(new ClaimStep<>(source, settings, tokens, lease).run());
         return claim;
     }
 

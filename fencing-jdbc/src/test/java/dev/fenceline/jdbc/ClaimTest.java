@@ -211,6 +211,26 @@ class ClaimTest extends TwoGrants {
     }
 
     @Test
+    void everyListenerHearsOfItOnceHoweverManyFencesThereAre() {
+        RecordedEvents others = new RecordedEvents();
+        PostgresFence.on(database.source()).listener(others).claim(older);
+        PostgresFence.on(database.source())
+                .listener(others)
+                .claimTimeout(Duration.ofSeconds(5))
+                .claim(older);
+        PostgresFence.on(database.sourceNamed("another-source")).listener(others).claim(older);
+        assertThat(others.of(UnsafeSetting.class)).hasSize(1);
+
+        TestDatabase other = TestDatabase.create();
+        PostgresFence.on(other.source()).listener(others).claim(older);
+        assertThat(others.of(UnsafeSetting.class))
+                .extracting(UnsafeSetting::resource)
+                .as("one of each database")
+                .hasSize(2)
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
     void aSerializableDefaultDoesNotDisturbAClaim() throws Exception {
         var strict = database.sourceNamed("strict");
         strict.setOptions("-c default_transaction_isolation=serializable");
