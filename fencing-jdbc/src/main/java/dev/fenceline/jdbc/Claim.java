@@ -169,17 +169,19 @@ public final class Claim<C> {
      * @param parameters as for {@code PreparedStatement.setObject}
      * @return how many rows it changed
      * @throws SQLException the driver's own, for a statement that the database refuses
-     * @throws IllegalArgumentException when it is several statements, reads only, has a RETURNING clause, or a WITH clause that writes;
-     *     nothing was sent
+     * @throws IllegalArgumentException when it is several statements, reads only, has a RETURNING clause, a WITH clause that writes,
+     *     or another number of {@code ?} than there are values; nothing was sent
      * @throws IllegalStateException when this thread is inside a transaction of the same lock; nothing was sent
      * @throws StaleTokenException when a newer holder has claimed; nothing happened
      * @throws dev.fenceline.RetryableConflictException when it lost too many races, or waited for too long; nothing happened
      * @throws dev.fenceline.TokenRejectedException when a mark is older than its token; nothing happened
+     * @throws dev.fenceline.UnfencedWriteException when a protected table refuses a row whose lock is none of this claim; nothing happened
      * @throws dev.fenceline.OutcomeUnknownException when the answer was lost and nothing can be asked for, or asking did not settle it
      * @throws dev.fenceline.BackendUnavailableException when there was no connection, or it is settled that nothing happened
      */
     public long update(String sql, @Nullable Object... parameters) throws SQLException {
         String statement = DmlText.checked(sql);
+        PlainStatement.requireValues(statement, parameters.length, tokens.resource());
         if (settings.isolation().isPresent()) {
             return this.<Long, SQLException>inTransaction(
                     context -> PlainStatement.execute(source.connection(context), statement, parameters));

@@ -22,6 +22,8 @@ final class SqlWords {
         }
     }
 
+    private static final int LONGEST_OUTLINE = 200;
+
     private SqlWords() {}
 
     static List<Word> of(String sql) {
@@ -52,6 +54,38 @@ final class SqlWords {
             }
         }
         return words;
+    }
+
+    /** Counts the parameters of JDBC; two question marks are an operator's one. */
+    static int parameters(String sql) {
+        List<Word> words = of(sql);
+        int count = 0;
+        for (int i = 0; i < words.size(); i++) {
+            if (words.get(i).is("?")) {
+                boolean isOperator = i + 1 < words.size()
+                        && words.get(i + 1).is("?")
+                        && words.get(i + 1).at() == words.get(i).at() + 1;
+                if (isOperator) {
+                    i++;
+                } else {
+                    count++;
+                }
+            }
+        }
+        return count;
+    }
+
+    /** The text for messages: shortened, and without quoted text, in which there may be data. */
+    static String outline(String sql) {
+        StringBuilder outline = new StringBuilder();
+        char[] text = sql.toCharArray();
+        for (int i = 0; i < text.length && outline.length() < LONGEST_OUTLINE; i++) {
+            int end = end(text, i);
+            boolean isData = end > i && (text[i] == '\'' || text[i] == '$');
+            outline.append(isData ? "'…'" : sql.substring(i, Math.min(end + 1, text.length)));
+            i = end;
+        }
+        return outline.length() < LONGEST_OUTLINE ? outline.toString() : outline + "…";
     }
 
     /** Where something ends that is passed over as a whole; the same place for a single sign. */

@@ -16,6 +16,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -217,8 +218,6 @@ class SingleStatementTest extends TwoGrants {
         assertThatThrownBy(() -> claim.update("UPDATE nowhere SET x = 1"))
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("42P01"));
-        assertThatThrownBy(() -> claim.update(ADD, 10)).isInstanceOf(SQLException.class);
-        assertThatThrownBy(() -> claim.update(ADD, 10, 1, 3)).isInstanceOf(SQLException.class);
         assertThat(database.balance(1)).isEqualTo(100);
         assertThat(outcome()).isEqualTo(WriteOutcome.ROLLED_BACK);
     }
@@ -235,6 +234,33 @@ class SingleStatementTest extends TwoGrants {
                                 + " and others not. Nothing was sent. Give it one INSERT, UPDATE, DELETE or MERGE, or use"
                                 + " inTransaction of the claim.");
         assertThat(source.opened()).as("the claim's connection alone").isEqualTo(1);
+    }
+
+    @Test
+    void anotherNumberOfValuesThanParametersIsRefusedBeforeAnythingIsSent() throws SQLException {
+        var source = new HookedSource(database.source(), number -> {});
+        Claim<Connection> claim = PostgresFence.on(source).claim(older);
+        Claim<Connection> serializable =
+                PostgresFence.on(source).isolation(Isolation.SERIALIZABLE).resume(older);
+        int opened = source.opened();
+
+        for (Claim<Connection> each : List.of(claim, serializable)) {
+            assertThatThrownBy(() -> each.update(ADD, 10))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("Statement on PostgreSQL guard '" + older.lock()
+                            + "' refused: it has 2 parameters (?), and 1 value was given: " + ADD
+                            + ". Nothing was sent. Give one value for each ?, and write ?? for an operator with a question"
+                            + " mark.");
+            assertThatThrownBy(() -> each.update("DELETE FROM account WHERE note = 'secret ?' OR id = ?", 1, 2, 3))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("refused: it has 1 parameter (?), and 3 values were given: DELETE FROM account WHERE"
+                            + " note = '…' OR id = ?. Nothing was sent.");
+        }
+        assertThat(source.opened()).isEqualTo(opened);
+
+        String quoted = "UPDATE account SET balance = balance + ? /* ? */ WHERE id = ? AND '?' = $$?$$ AND NOT '{}'::jsonb ?? 'x'"
+                + " -- ?";
+        assertThat(claim.update(quoted, 10, 1)).isEqualTo(1);
     }
 
     @Test
