@@ -46,6 +46,7 @@ final class Session<C> implements AutoCloseable {
     static <C> Session<C> of(Connection connection, C context, Return giveBack) throws SQLException {
         try {
             requireDriver(connection);
+            requireConformingStrings(connection);
             TransactionState state = transactionState(connection);
             if (state != TransactionState.IDLE) {
                 throw new UnfencedWriteException(
@@ -72,6 +73,20 @@ final class Session<C> implements AutoCloseable {
                     "A connection of " + connection.getMetaData().getDriverName()
                             + " refused: this fence knows the PostgreSQL JDBC driver only. Give it a data source of"
                             + " org.postgresql, pooled or not.",
+                    null);
+        }
+    }
+
+    /**
+     * Refuses a session in which a backslash can hide the end of quoted text: what statements do is read from their text here, and would
+     * be read differently by the server. Known without asking it.
+     */
+    static void requireConformingStrings(Connection connection) throws SQLException {
+        if (!connection.unwrap(PgConnection.class).getStandardConformingStrings()) {
+            throw new BackendMisconfiguredException(
+                    "A session with standard_conforming_strings = off refused: a backslash could hide the end of quoted text, and"
+                            + " with it what a statement does. Set it on for this role or database, and write E'…' where a"
+                            + " backslash is meant.",
                     null);
         }
     }

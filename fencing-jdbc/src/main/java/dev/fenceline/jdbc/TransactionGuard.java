@@ -198,6 +198,7 @@ final class TransactionGuard {
     }
 
     void check(String sql) {
+        requireReadable();
         Optional<String> ending = TransactionControl.ending(sql);
         if (ending.isPresent() && isActive()) {
             throw refuse("The statement " + ending.get());
@@ -206,6 +207,21 @@ final class TransactionGuard {
             synchronized (this) {
                 endingSent = true;
             }
+        }
+    }
+
+    /** The work may have turned the setting off that was on when the session began. */
+    private void requireReadable() {
+        Connection driver;
+        synchronized (this) {
+            driver = phase == Phase.ACTIVE ? watched : null;
+        }
+        try {
+            if (driver != null) {
+                Session.requireConformingStrings(driver);
+            }
+        } catch (SQLException gone) {
+            // Then nothing is sent either, and whoever tries is told why.
         }
     }
 

@@ -48,6 +48,32 @@ class SetupTest {
     }
 
     @Test
+    void aSessionInWhichABackslashHidesTheEndOfTextIsRefused() {
+        FencingToken token = Grants.next(Grants.freshLock());
+        TestDatabase database = TestDatabase.create();
+        var lax = database.sourceNamed("lax");
+        lax.setOptions("-c standard_conforming_strings=off");
+        String refused = "A session with standard_conforming_strings = off refused: a backslash could hide the end of quoted text,"
+                + " and with it what a statement does. Set it on for this role or database, and write E'…' where a backslash is"
+                + " meant.";
+        assertThatThrownBy(() -> PostgresFence.on(lax).claim(token))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessage(refused);
+
+        Claim<Connection> claim = PostgresFence.on(database.source()).claim(token);
+        database.account(1, 100);
+        assertThatThrownBy(() -> claim.useTransaction(c -> {
+                    ProtectedBank.run(c, "UPDATE account SET balance = 0");
+                    ProtectedBank.run(c, "SET standard_conforming_strings = off");
+                    // One statement to the server, and two to whoever reads it by the standard.
+                    ProtectedBank.run(c, "SELECT '\\'; COMMIT; --'");
+                }))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessage(refused);
+        assertThat(database.balance(1)).isEqualTo(100);
+    }
+
+    @Test
     void aStandbyIsRefusedForClaimsAndForResuming() {
         try (PostgresProcess primary = Servers.embedded().postgres(PostgresSpec.primary());
                 PostgresProcess standby = primary.standby()) {
