@@ -7,7 +7,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -40,13 +39,12 @@ final class JdbcRunner implements RowRunner<Connection> {
         }
     }
 
-    static <R> Optional<R> read(Connection connection, RowStatement statement, RowReader<R> reader)
+    static <R> Optional<R> read(
+            Connection connection, RowStatement statement, RowTarget target, RowReader<R> reader)
             throws StatementFailed {
         try (PreparedStatement prepared = prepare(connection, statement);
                 ResultSet row = prepared.executeQuery()) {
-            return row.next()
-                    ? Optional.of(Objects.requireNonNull(reader.read(row), "the reader returned null"))
-                    : Optional.empty();
+            return row.next() ? Optional.of(RowRefusals.made(reader.read(row), target)) : Optional.empty();
         } catch (SQLException e) {
             throw new StatementFailed(e, e);
         }

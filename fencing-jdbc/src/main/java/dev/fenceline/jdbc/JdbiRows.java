@@ -223,7 +223,7 @@ public final class JdbiRows<K> {
     private <R> JdbiRowClaim<R> claim(
             FencingToken token, @Nullable FencedLease lease, K key, Function<Query, ResultIterable<R>> mapping) {
         RowWriter<Handle> writer = writer(token, lease, key, Admission.EQUAL);
-        RowRunner.Reading<Handle, R> reading = reading(mapping);
+        RowRunner.Reading<Handle, R> reading = reading(writer.target(), mapping);
         try {
             Optional<R> row = new RowClaimStep<>(engine, writer.session(), reading).run();
             return new JdbiRowClaim<>(writer, row, reading);
@@ -234,7 +234,7 @@ public final class JdbiRows<K> {
 
     private <R> JdbiRowClaim<R> resumed(FencingToken token, K key, Function<Query, ResultIterable<R>> mapping) {
         RowWriter<Handle> writer = writer(token, null, key, Admission.EQUAL);
-        RowRunner.Reading<Handle, R> reading = reading(mapping);
+        RowRunner.Reading<Handle, R> reading = reading(writer.target(), mapping);
         try {
             return new JdbiRowClaim<>(writer, writer.read(reading), reading);
         } catch (StatementFailed failed) {
@@ -259,7 +259,8 @@ public final class JdbiRows<K> {
         return query -> query.mapTo(type);
     }
 
-    private static <R> RowRunner.Reading<Handle, R> reading(Function<Query, ResultIterable<R>> mapping) {
-        return (handle, statement) -> JdbiRunner.read(handle, statement, mapping);
+    private static <R> RowRunner.Reading<Handle, R> reading(
+            RowTarget target, Function<Query, ResultIterable<R>> mapping) {
+        return (handle, statement) -> JdbiRunner.read(handle, statement, target, mapping);
     }
 }

@@ -3,7 +3,6 @@ package dev.fenceline.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
@@ -31,7 +30,7 @@ final class JdbiRunner implements RowRunner<Handle> {
     @Override
     public long write(Handle handle, RowStatement statement) throws StatementFailed {
         if (statement.isCounting()) {
-            return read(handle, statement, query -> query.mapTo(Long.class)).orElseThrow();
+            return read(handle, statement, query -> query.mapTo(Long.class)).get(0);
         }
         try (Update update = handle.createUpdate(statement.sql())) {
             bind(update, statement);
@@ -41,14 +40,18 @@ final class JdbiRunner implements RowRunner<Handle> {
         }
     }
 
-    static <R> Optional<R> read(Handle handle, RowStatement statement, Function<Query, ResultIterable<R>> mapping)
+    static <R> Optional<R> read(
+            Handle handle, RowStatement statement, RowTarget target, Function<Query, ResultIterable<R>> mapping)
+            throws StatementFailed {
+        List<R> rows = read(handle, statement, mapping);
+        return rows.isEmpty() ? Optional.empty() : Optional.of(RowRefusals.made(rows.get(0), target));
+    }
+
+    private static <R> List<R> read(Handle handle, RowStatement statement, Function<Query, ResultIterable<R>> mapping)
             throws StatementFailed {
         try (Query query = handle.createQuery(statement.sql())) {
             bind(query, statement);
-            List<R> rows = mapping.apply(query).list();
-            return rows.isEmpty()
-                    ? Optional.empty()
-                    : Optional.of(Objects.requireNonNull(rows.get(0), "the mapper returned null"));
+            return mapping.apply(query).list();
         } catch (JdbiException e) {
             throw failed(e);
         }

@@ -179,7 +179,7 @@ public final class PostgresRows<K> {
     public <R> RowClaim<R> resume(FencingToken token, K key, RowReader<R> reader) throws SQLException {
         RowWriter<Connection> writer = writer(token, null, key, Admission.EQUAL);
         Objects.requireNonNull(reader, "reader");
-        RowRunner.Reading<Connection, R> reading = reading(reader);
+        RowRunner.Reading<Connection, R> reading = reading(writer.target(), reader);
         try {
             return new RowClaim<>(writer, writer.read(reading), reading);
         } catch (StatementFailed failed) {
@@ -242,7 +242,7 @@ public final class PostgresRows<K> {
             throws SQLException {
         RowWriter<Connection> writer = writer(token, lease, key, Admission.EQUAL);
         Objects.requireNonNull(reader, "reader");
-        RowRunner.Reading<Connection, R> reading = reading(reader);
+        RowRunner.Reading<Connection, R> reading = reading(writer.target(), reader);
         try {
             Optional<R> row = new RowClaimStep<>(engine, writer.session(), reading).run();
             return new RowClaim<>(writer, row, reading);
@@ -258,8 +258,8 @@ public final class PostgresRows<K> {
                 new RowSession(target, admission, lease, engine.settings().listener()));
     }
 
-    private static <R> RowRunner.Reading<Connection, R> reading(RowReader<R> reader) {
-        return (connection, statement) -> JdbcRunner.read(connection, statement, reader);
+    private static <R> RowRunner.Reading<Connection, R> reading(RowTarget target, RowReader<R> reader) {
+        return (connection, statement) -> JdbcRunner.read(connection, statement, target, reader);
     }
 
     /** Without a guard around the connection: no statement of row mode is the user's own. */

@@ -22,7 +22,9 @@ final class RowAutoCommit<C> extends RowWriter<C> {
         Duration wait = session().admission() == Admission.RAISING
                 ? engine().claimTimeout(session())
                 : session().patience();
-        new RowSend<>(engine(), form, List.of(session()), wait)
+        RowRights rights =
+                RowRights.toWrite(form, engine().table(), values.columns(), session().admission());
+        new RowSend<>(engine(), form, List.of(session()), rights, wait)
                 .run((sql, operation) ->
                         sql.write(form, target(), values, session().admission(), operation));
     }
@@ -75,7 +77,7 @@ final class RowAutoCommit<C> extends RowWriter<C> {
         if (SqlFailure.isRetryable(said)) {
             return RowRefusals.conflict(STEP, target(), SqlFailure.text(said), said);
         }
-        engine().explain(STEP, target(), said, connection);
+        engine().explain(RowRights.toRead(STEP), STEP, target(), said, connection);
         throw failed;
     }
 }

@@ -43,6 +43,14 @@ final class RowBatch<C> {
                     "it sets the columns " + change.columns() + ", and another one "
                             + values.get(0).columns() + "; in a batch all rows set the same");
         }
+        for (String column : change.columns()) {
+            change.expression(column).ifPresent(expression -> {
+                throw refused(
+                        target,
+                        "column " + column + " is given the expression '" + expression
+                                + "', and a batch sends values only; update this row by itself");
+            });
+        }
         sessions.add(writer.session());
         values.add(change);
     }
@@ -66,7 +74,8 @@ final class RowBatch<C> {
                 .map(RowSession::patience)
                 .min(Duration::compareTo)
                 .orElseThrow();
-        new RowSend<>(engine, RowForm.UPDATE, sessions, wait)
+        RowRights rights = RowRights.toWrite(RowForm.UPDATE, engine.table(), columns, Admission.EQUAL);
+        new RowSend<>(engine, RowForm.UPDATE, sessions, rights, wait)
                 .run((sql, operation) -> sql.batch(targets, columns, arrays, operation));
     }
 

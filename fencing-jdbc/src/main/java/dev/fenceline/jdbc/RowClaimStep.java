@@ -186,7 +186,7 @@ final class RowClaimStep<C, R> {
         if (ofServer.isPresent()) {
             return ofServer.get();
         }
-        engine.explain(STEP, target, said, connection);
+        engine.explain(RowRights.toClaim(STEP), STEP, target, said, connection);
         throw failed;
     }
 

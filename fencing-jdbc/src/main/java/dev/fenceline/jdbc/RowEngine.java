@@ -139,16 +139,27 @@ final class RowEngine<C> {
     }
 
     /** The table, the schema or the server may have changed since it was looked at: if that explains the failure, says so. */
-    void explain(String step, RowTarget target, SQLException said, Connection connection) {
+    void explain(RowRights rights, String step, RowTarget target, SQLException said, Connection connection) {
         if (TableShapes.isDoubtful(said)) {
             try {
                 known.shapes.check(connection);
+                requireRights(rights, said, connection);
             } catch (SQLException unanswered) {
                 said.addSuppressed(unanswered);
             }
         }
         if (SqlFailure.isReadOnly(said)) {
             throw Refusals.refused(step, target.resource(), said, connection);
+        }
+    }
+
+    /** A right that the table's owner has not given. In a failed transaction nothing is asked: what is known of the table decides. */
+    void requireRights(RowRights rights, SQLException said, Connection connection) throws SQLException {
+        if (SqlFailure.isNoRight(said)) {
+            Optional<String> missing = rights.missing(table, known.shapes.of(connection));
+            if (missing.isPresent()) {
+                throw TableMisfit.of(table, missing.get(), said);
+            }
         }
     }
 
@@ -186,7 +197,7 @@ final class RowEngine<C> {
             return RowRefusals.conflict(step, target, SqlFailure.text(e), e);
         }
         if (SqlFailure.isNoRight(e)) {
-            return TableShape.misfit(table, SqlFailure.text(e) + ". Grant the role what it lacks");
+            return TableMisfit.of(table, SqlFailure.text(e) + ". Grant the role what it lacks", e);
         }
         return Refusals.refused(step, target.resource(), e, connection);
     }

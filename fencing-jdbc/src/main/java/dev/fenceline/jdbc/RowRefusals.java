@@ -24,6 +24,16 @@ final class RowRefusals {
 
     private RowRefusals() {}
 
+    /** Empty is to mean that there is no such row, so nothing must not be made of one that is there. */
+    static <R> R made(@Nullable R object, RowTarget target) {
+        if (object == null) {
+            throw new IllegalStateException("Reading of " + target.resource() + " under token " + target.token()
+                    + " refused: the row is there, and the reader made null of it, which would say that it is not. A claim"
+                    + " that was under way is made. Return an object; for a column that may be null, an Optional of it.");
+        }
+        return object;
+    }
+
     /** The server refused the statement before it looked at any row: because of the token, or of how it is set up. */
     static Optional<FencelineException> ofServer(
             String step, RowTarget target, SQLException said, Connection connection) {

@@ -33,13 +33,15 @@ final class RowSend<C> {
     private final RowEngine<C> engine;
     private final RowForm form;
     private final List<RowSession> sessions;
+    private final RowRights rights;
     private final RowTarget first;
     private final Duration wait;
 
-    RowSend(RowEngine<C> engine, RowForm form, List<RowSession> sessions, Duration wait) {
+    RowSend(RowEngine<C> engine, RowForm form, List<RowSession> sessions, RowRights rights, Duration wait) {
         this.engine = engine;
         this.form = form;
         this.sessions = sessions;
+        this.rights = rights;
         this.first = sessions.get(0).target();
         this.wait = wait;
     }
@@ -145,7 +147,7 @@ final class RowSend<C> {
                 return stale.orElseGet(() -> RowRefusals.exists(first, "and its mark is " + mark.row(), said));
             }
         }
-        engine.explain(form.step(), first, said, connection);
+        engine.explain(rights, form.step(), first, said, connection);
         throw failed;
     }
 

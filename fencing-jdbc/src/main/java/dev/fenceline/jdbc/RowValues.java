@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,13 +113,13 @@ public final class RowValues extends ColumnValues {
         }
     }
 
-    /** Returns the plain value of a column, for a statement that sends the values of many rows as arrays. */
+    /** Returns the SQL text that a column is given, if it is not given a value. */
+    Optional<String> expression(String column) {
+        return Optional.ofNullable(assignments.get(columns.indexOf(column)).expression());
+    }
+
+    /** Returns the value of a column that has no expression, for a statement that sends the values of many rows as arrays. */
     @Nullable Object plain(String column) {
-        Assignment assignment = assignments.get(columns.indexOf(column));
-        if (assignment.expression() != null) {
-            throw new IllegalArgumentException("Batch refused: column " + column + " is given the expression '"
-                    + assignment.expression() + "', and a batch sends values only. Nothing was sent.");
-        }
-        return assignment.parameters().get(0);
+        return assignments.get(columns.indexOf(column)).parameters().get(0);
     }
 }

@@ -1,11 +1,11 @@
 package dev.fenceline.jdbc;
 
-import dev.fenceline.BackendMisconfiguredException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.HashMap;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,27 +13,60 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the catalog says about a table in row mode, and about the database that it is in.
+ * What the catalog says about a table in row mode, about the role that asks, and about the database that both are in.
  *
- * @param columns by name
+ * @param columns by name, in their order
  * @param keyIndexes the unique indexes on exactly the key's columns, and their partitions
+ * @param role who asks
+ * @param mayDelete whether that role may delete rows
  * @param fsync the server's setting
  */
-record TableShape(Map<String, Column> columns, Set<String> keyIndexes, String fsync) {
+record TableShape(Map<String, Column> columns, Set<String> keyIndexes, String role, boolean mayDelete, String fsync) {
 
     /**
      * A column.
      *
      * @param type as SQL writes it
      * @param element as the driver names it, for arrays
+     * @param notNull whether it always has a value
+     * @param rights what the role may do with it: SELECT, INSERT, UPDATE
      */
-    record Column(String type, String element) {}
+    record Column(String type, String element, boolean notNull, Set<String> rights) {}
+
+    /**
+     * What a name stands for.
+     *
+     * @param kind as in pg_class; empty where there is nothing of this name
+     * @param bases what a view is made of
+     * @param uniqueKeys the columns of each index that tells rows apart, the primary key's first
+     */
+    record Relation(String kind, List<String> bases, List<String> uniqueKeys) {}
 
     // Invariant: one row at least, whatever is missing; and nothing is asked for that the role may not ask for.
     private static final String READ = """
             SELECT s.standby, s.fsync, s.fence, s.role, s.keys, a.attname, a.attnotnull, pg_catalog.format_type(a.atttypid, -1),
                    CASE WHEN t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN t.typname::text
-                        ELSE pg_catalog.format_type(a.atttypid, -1) END
+                        ELSE pg_catalog.format_type(a.atttypid, -1) END,
+                   ARRAY(SELECT r.name
+                           FROM pg_catalog.unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) AS r (name)
+                          WHERE pg_catalog.has_column_privilege(a.attrelid, a.attnum, r.name)),
+                   CASE WHEN s.rel IS NOT NULL THEN pg_catalog.has_table_privilege(s.rel, 'DELETE') END,
+                   coalesce((SELECT c.relkind::text FROM pg_catalog.pg_class c WHERE c.oid = s.rel), ''),
+                   ARRAY(SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, b.relname)
+                           FROM pg_catalog.pg_rewrite w
+                           JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+                            AND d.objid = w.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                            AND d.refobjid <> w.ev_class
+                           JOIN pg_catalog.pg_class b ON b.oid = d.refobjid
+                           JOIN pg_catalog.pg_namespace n ON n.oid = b.relnamespace
+                          WHERE w.ev_class = s.rel AND w.ev_type = '1' ORDER BY 1),
+                   ARRAY(SELECT (SELECT pg_catalog.string_agg(k.attname::text, ', ' ORDER BY p.n)
+                                   FROM pg_catalog.unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) WITH ORDINALITY AS p (num, n)
+                                   JOIN pg_catalog.pg_attribute k ON k.attrelid = i.indrelid AND k.attnum = p.num)
+                           FROM pg_catalog.pg_index i
+                          WHERE i.indrelid = s.rel AND i.indisunique AND i.indisvalid AND i.indimmediate
+                            AND i.indpred IS NULL AND i.indexprs IS NULL
+                          ORDER BY NOT i.indisprimary, i.indexrelid)
               FROM (SELECT pg_catalog.pg_is_in_recovery() AS standby,
                            pg_catalog.current_setting('fsync') AS fsync,
                            current_user::text AS role,
@@ -61,6 +94,7 @@ record TableShape(Map<String, Column> columns, Set<String> keyIndexes, String fs
                       FROM (SELECT pg_catalog.to_regclass(CAST(? AS text)) AS rel) n) s
               LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = s.rel AND a.attnum > 0 AND NOT a.attisdropped
               LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+             ORDER BY a.attnum
             """;
 
     /** Reads the shape; what is wrong with it is thrown as an error of the setup, with what to do. */
@@ -76,78 +110,31 @@ record TableShape(Map<String, Column> columns, Set<String> keyIndexes, String fs
     }
 
     private static TableShape read(ResultSet row, FencedTable<?> table) throws SQLException {
-        Map<String, Column> columns = new HashMap<>();
-        boolean markFits = false;
         row.next();
-        requireReady(table, row.getBoolean(1), row.getString(3), row.getString(4));
-        Set<String> keys = Set.of((String[]) row.getArray(5).getArray());
+        TableMisfit misfit = new TableMisfit(table);
+        String role = row.getString(4);
+        misfit.requireReady(row.getBoolean(1), row.getString(3), role);
         String fsync = row.getString(2);
+        Set<String> keyIndexes = Set.copyOf(texts(row, 5));
+        boolean mayDelete = row.getBoolean(11);
+        Relation relation = new Relation(row.getString(12), texts(row, 13), texts(row, 14));
+        Map<String, Column> columns = new LinkedHashMap<>();
         do {
             @Nullable String column = row.getString(6);
             if (column != null) {
-                columns.put(column, new Column(row.getString(8), row.getString(9)));
-                markFits |= column.equals(FencedTable.TOKEN) && row.getBoolean(7);
+                columns.put(
+                        column,
+                        new Column(row.getString(8), row.getString(9), row.getBoolean(7), Set.copyOf(texts(row, 10))));
             }
         } while (row.next());
-        requireFits(table, columns, markFits, keys);
-        return new TableShape(Map.copyOf(columns), keys, fsync);
+        TableShape shape =
+                new TableShape(Collections.unmodifiableMap(columns), keyIndexes, role, mayDelete, fsync);
+        misfit.requireFits(shape, relation);
+        return shape;
     }
 
-    private static void requireReady(FencedTable<?> table, boolean standby, String fence, String role) {
-        if (standby) {
-            throw misfit(
-                    table,
-                    "this server is a standby (pg_is_in_recovery() is true), which lags behind, and its marks with it."
-                            + " Connect to the primary (targetServerType=primary)");
-        }
-        switch (fence) {
-            case "none" ->
-                throw misfit(table, "this database has no fence schema. Run FenceMigrations.on(owner).install() once");
-            case "older" ->
-                throw misfit(
-                        table,
-                        "the fence schema of this database is older than row mode. Run"
-                                + " FenceMigrations.on(owner).install() once");
-            case "no right" ->
-                throw misfit(
-                        table,
-                        "the role '" + role + "' may not use row mode. Run FenceMigrations.on(owner).grantRowsTo(\""
-                                + role + "\") as the owner of the schema");
-            default -> {
-                // Ready.
-            }
-        }
-    }
-
-    private static void requireFits(
-            FencedTable<?> table, Map<String, Column> columns, boolean tokenNotNull, Set<String> keys) {
-        if (columns.isEmpty()) {
-            throw misfit(table, "there is no such table for this role. Check its name, and that of its schema");
-        }
-        boolean token = tokenNotNull && is(columns.get(FencedTable.TOKEN), "int8");
-        if (!token || !is(columns.get(FencedTable.HOLDER), "uuid")) {
-            throw misfit(
-                    table,
-                    "it lacks the columns that hold the mark of a row, or they are of another type. As its owner, run: ALTER"
-                            + " TABLE " + table + " ADD COLUMN " + FencedTable.TOKEN
-                            + " bigint NOT NULL DEFAULT 0; ALTER TABLE " + table + " ADD COLUMN " + FencedTable.HOLDER
-                            + " uuid");
-        }
-        if (keys.isEmpty()) {
-            throw misfit(
-                    table,
-                    "it has no unique index on exactly the columns " + table.keyColumns()
-                            + ", so these do not tell one row from another. Name the columns of its primary key");
-        }
-    }
-
-    private static boolean is(@Nullable Column column, String element) {
-        return column != null && column.element().equals(element);
-    }
-
-    static BackendMisconfiguredException misfit(FencedTable<?> table, String why) {
-        return new BackendMisconfiguredException(
-                "Row mode on table " + table + " refused: " + why + ". Nothing happened.", null);
+    private static List<String> texts(ResultSet row, int column) throws SQLException {
+        return List.of((String[]) row.getArray(column).getArray());
     }
 
     /** Returns the type of a column as SQL writes it; empty where there is no such column, which the server will say better. */
@@ -160,7 +147,7 @@ record TableShape(Map<String, Column> columns, Set<String> keyIndexes, String fs
         Column found = columns.get(column);
         if (found == null) {
             throw new IllegalArgumentException("Table " + table + " has no column " + column + ", but "
-                    + List.copyOf(columns.keySet()).stream().sorted().toList() + ". Nothing was sent.");
+                    + columns.keySet().stream().sorted().toList() + ". Nothing was sent.");
         }
         if (found.type().endsWith("[]")) {
             throw new IllegalArgumentException("Column " + column + " of table " + table + " is a " + found.type()

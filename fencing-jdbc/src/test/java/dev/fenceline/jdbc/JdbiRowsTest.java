@@ -122,6 +122,10 @@ class JdbiRowsTest extends OneRow {
         assertThatThrownBy(() -> things.claim(older, id, Duration.class)).isInstanceOf(NoSuchMapperException.class);
         assertThatThrownBy(() -> things.claim(older, id, (row, context) -> row.getLong("no such column")))
                 .isInstanceOf(ResultSetException.class);
+        assertThatThrownBy(() -> things.claim(older, id, (row, context) -> row.getString("tag")))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("Reading of " + resource + " under token " + older
+                        + " refused: the row is there, and the reader made null of it");
         assertThat(stored()).isEqualTo("100");
     }
 

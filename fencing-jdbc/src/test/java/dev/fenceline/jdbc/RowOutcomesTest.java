@@ -25,6 +25,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -397,5 +398,22 @@ class RowOutcomesTest extends OneRow {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("mine");
         assertThat(rows.resume(older, id, VALUE).row()).contains(100L);
+    }
+
+    @Test
+    void aReaderThatMakesNothingOfARowIsToldWhichRow() throws SQLException {
+        RowReader<String> tag = row -> row.getString("tag");
+        String message = "Reading of " + resource + " under token " + older + " refused: the row is there, and the reader"
+                + " made null of it, which would say that it is not. A claim that was under way is made. Return an object;"
+                + " for a column that may be null, an Optional of it.";
+        assertThatThrownBy(() -> rows.claim(older, id, tag))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(message);
+        assertThatThrownBy(() -> rows.resume(older, id, tag))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(message);
+        assertThat(rows.resume(older, id, row -> Optional.ofNullable(row.getString("tag")))
+                        .row())
+                .contains(Optional.empty());
     }
 }

@@ -25,8 +25,6 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** A table, a database or a role that is not set up for row mode is told what to do. */
 @Tag("server")
@@ -41,45 +39,6 @@ class RowSetupTest extends OneRow {
     private static void createThing(TestDatabase at) {
         at.execute("CREATE TABLE thing (id bigint PRIMARY KEY, value bigint, fence_token bigint NOT NULL DEFAULT 0,"
                 + " fence_holder uuid)");
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            nullValues = "-",
-            value = {
-                "id bigint PRIMARY KEY",
-                "id bigint PRIMARY KEY, fence_token bigint NOT NULL",
-                "id bigint PRIMARY KEY, fence_token bigint, fence_holder uuid",
-                "id bigint PRIMARY KEY, fence_token int NOT NULL, fence_holder uuid",
-                "id bigint PRIMARY KEY, fence_token bigint NOT NULL, fence_holder text",
-            })
-    void aTableWithoutTheColumnsOfTheMarkIsShownHowToAddThem(String columns) {
-        database.execute("DROP TABLE IF EXISTS plain; CREATE TABLE plain (" + columns + ")");
-        FencedTable<Long> plain = FencedTable.of("public", "plain").key("id", key -> LockName.of("thing", key));
-
-        assertThatThrownBy(() -> PostgresRows.on(database.source(), plain).claim(older, id, VALUE))
-                .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage(
-                        "Row mode on table \"public\".\"plain\" refused: it lacks the columns that hold the mark of a row, or"
-                                + " they are of another type. As its owner, run: ALTER TABLE \"public\".\"plain\" ADD COLUMN fence_token"
-                                + " bigint NOT NULL DEFAULT 0; ALTER TABLE \"public\".\"plain\" ADD COLUMN fence_holder uuid. Nothing"
-                                + " happened.");
-    }
-
-    @Test
-    void theShownCommandsAreEnough() throws SQLException {
-        database.execute(
-                "CREATE TABLE bare (id bigint PRIMARY KEY, value bigint); INSERT INTO bare VALUES (" + id + ", 5)");
-        FencedTable<Long> bare = FencedTable.of("bare").key("id", key -> LockName.of("thing", key));
-        PostgresRows<Long> onBare = PostgresRows.on(database.source(), bare).listener(events);
-        assertThatThrownBy(() -> onBare.claim(older, id, VALUE))
-                .isInstanceOfSatisfying(BackendMisconfiguredException.class, e -> {
-                    String message = String.valueOf(e.getMessage());
-                    database.execute(message.substring(message.indexOf("ALTER"), message.lastIndexOf(". Nothing")));
-                });
-
-        assertThat(onBare.claim(older, id, VALUE).row()).contains(5L);
     }
 
     @Test
@@ -98,25 +57,6 @@ class RowSetupTest extends OneRow {
                 .hasMessageContaining("ADD COLUMN fence_holder uuid");
         assertThatThrownBy(claim::read).isInstanceOf(BackendMisconfiguredException.class);
         assertThatThrownBy(() -> onChanging.claim(newer, id, VALUE)).isInstanceOf(BackendMisconfiguredException.class);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "'id bigint'",
-        "'id bigint, UNIQUE (id, value)'",
-        "'id bigint, UNIQUE (id) DEFERRABLE'",
-    })
-    void aKeyThatDoesNotTellRowsApartIsRefused(String key) {
-        database.execute(
-                "DROP TABLE IF EXISTS vague; CREATE TABLE vague (value bigint, fence_token bigint NOT NULL DEFAULT 0,"
-                        + " fence_holder uuid, " + key + ")");
-        FencedTable<Long> vague = FencedTable.of("vague").key("id", k -> LockName.of("thing", k));
-
-        assertThatThrownBy(() -> PostgresRows.on(database.source(), vague).claim(older, id, VALUE))
-                .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage(
-                        "Row mode on table \"vague\" refused: it has no unique index on exactly the columns [id], so these do"
-                                + " not tell one row from another. Name the columns of its primary key. Nothing happened.");
     }
 
     @Test
@@ -209,17 +149,6 @@ class RowSetupTest extends OneRow {
                     .isInstanceOfSatisfying(
                             SQLException.class, e -> assertThat(e.getSQLState()).isIn("FL005", "42501"));
         }
-    }
-
-    @Test
-    void aRightThatIsMissingOnTheTableItselfComesOutAsItIs() {
-        String role = "reader_" + database.name();
-        database.execute("CREATE ROLE " + role + " LOGIN; GRANT SELECT ON thing TO " + role);
-        FenceMigrations.on(database.source()).grantRowsTo(role);
-
-        assertThatThrownBy(() -> claim(database.server().dataSource(database.name(), role)))
-                .isInstanceOf(SQLException.class)
-                .hasMessageContaining("permission denied for table thing");
     }
 
     @Test
