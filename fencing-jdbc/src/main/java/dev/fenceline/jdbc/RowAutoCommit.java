@@ -39,11 +39,13 @@ final class RowAutoCommit<C> extends RowWriter<C> {
                 for (int looks = 0; looks < MOST_LOOKS; looks++) {
                     Optional<R> row = reading.read(open.context(), sql.read(target()));
                     if (row.isPresent()) {
+                        session().acknowledged();
                         return row;
                     }
                     RowMark mark = RowMark.read(connection, engine().plain(connection), List.of(target()))
                             .get(0);
                     if (isFencedAbsence(mark)) {
+                        session().acknowledged();
                         return Optional.empty();
                     }
                 }

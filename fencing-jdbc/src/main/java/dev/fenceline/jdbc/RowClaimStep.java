@@ -52,6 +52,7 @@ final class RowClaimStep<C, R> {
         ClaimOutcome outcome = ClaimOutcome.FAILED;
         try {
             Optional<R> row = admit();
+            session.acknowledged();
             outcome = ClaimOutcome.ADMITTED;
             return row;
         } catch (StaleTokenException e) {

@@ -41,15 +41,19 @@ final class RowInTransaction<C> extends RowWriter<C> {
                                 context,
                                 sql.write(form, target(), values, session().admission(), Optional.empty()));
             } catch (StatementFailed failed) {
-                throw refusal(form, connection, failed);
+                if (form == RowForm.INSERT
+                        && SqlFailure.has(failed.said(), RowRefusals.DUPLICATE)
+                        && isOfKey(failed.said(), connection)) {
+                    throw RowRefusals.exists(target(), "and the transaction has failed", failed.said());
+                }
+                RowRights rights = RowRights.toWrite(form, engine().table(), values.columns(), Admission.EQUAL);
+                throw refusal(form.step(), rights, connection, failed);
             }
             if (count < 0) {
                 throw RowRefusals.uncounted(form.step(), target(), count);
             }
             if (count == 0) {
-                throw refused(
-                        connection,
-                        RowVerdict.of(form, List.of(session()), List.of(mark(form.step(), connection)), null));
+                throw refused(connection, wroteNothing(form, connection));
             }
         } catch (FencelineException e) {
             // Success is not told: only the user's own commit decides about it.
@@ -59,6 +63,39 @@ final class RowInTransaction<C> extends RowWriter<C> {
                     .tell(new WriteEnded(target().resource(), target().token(), RowSend.outcome(e), took));
             throw e;
         }
+    }
+
+    private FencelineException wroteNothing(RowForm form, Connection connection) throws StatementFailed {
+        RowMark mark = mark(form.step(), connection);
+        Optional<FencelineException> conflict = ofSnapshot(form.step(), mark, connection);
+        return conflict.orElseGet(() -> RowVerdict.of(form, List.of(session()), List.of(mark), null));
+    }
+
+    /** Whoever looks at an old snapshot does not see that the row is claimed, or that another transaction of this claim made it. */
+    private Optional<FencelineException> ofSnapshot(String step, RowMark mark, Connection connection)
+            throws StatementFailed {
+        boolean mine = mark.of(target().token()) == Mark.Standing.MINE;
+        if (mark.overtakenBy(target().token()).isPresent() || (mine && mark.exists())) {
+            return Optional.empty();
+        }
+        RowSnapshot snapshot = snapshot(step, connection);
+        if (!mine) {
+            if (!snapshot.mayPrecede(session().sinceAcknowledged())) {
+                return Optional.empty();
+            }
+            FencelineException conflict = RowRefusals.olderSnapshot(step, target(), snapshot, mark);
+            fail(connection, conflict, mark.ruling().toString());
+            return Optional.of(conflict);
+        }
+        if (snapshot.lasts()) {
+            try {
+                // Whoever makes the row moves the guard too: the server refuses to lock a version that is not the newest.
+                lockGuard(connection);
+            } catch (StatementFailed failed) {
+                throw refusal(step, RowRights.toRead(step), connection, failed);
+            }
+        }
+        return Optional.empty();
     }
 
     @Override
@@ -78,12 +115,16 @@ final class RowInTransaction<C> extends RowWriter<C> {
                 return row;
             }
         } catch (StatementFailed failed) {
-            throw refusal(RowForm.UPDATE, connection, failed);
+            throw refusal(STEP, RowRights.toClaim(STEP), connection, failed);
         }
         RowMark mark = mark(STEP, connection);
         Optional<FencelineException> stale = RowVerdict.stale(STEP, session(), mark, null);
         if (stale.isPresent()) {
             throw refused(connection, stale.get());
+        }
+        Optional<FencelineException> conflict = ofSnapshot(STEP, mark, connection);
+        if (conflict.isPresent()) {
+            throw conflict.get();
         }
         if (mark.exists() || mark.of(target().token()) != Mark.Standing.MINE) {
             throw refused(connection, RowRefusals.notClaimed(target(), mark, null));
@@ -137,35 +178,48 @@ final class RowInTransaction<C> extends RowWriter<C> {
         }
     }
 
+    private RowSnapshot snapshot(String step, Connection connection) {
+        try {
+            return RowSnapshot.of(connection);
+        } catch (SQLException e) {
+            throw engine().aside(step, target(), e, connection);
+        }
+    }
+
     /** What is based on a refused state must not be committed; only a failed transaction is sure not to be. */
     private FencelineException refused(Connection connection, FencelineException verdict) {
         if (verdict instanceof StaleTokenException stale) {
-            String newest = stale.newest().toString();
-            try (PreparedStatement refuse =
-                    JdbcRunner.prepare(connection, engine().plain(connection).refuse(target().token(), newest))) {
-                refuse.execute();
-            } catch (SQLException failedAsIntended) {
-                stale.addSuppressed(failedAsIntended);
-            }
+            fail(connection, stale, stale.newest().toString());
         }
         return verdict;
     }
 
-    private FencelineException refusal(RowForm form, Connection connection, StatementFailed failed)
+    private void fail(Connection connection, FencelineException verdict, String mark) {
+        try (PreparedStatement refuse =
+                JdbcRunner.prepare(connection, engine().plain(connection).refuse(target().token(), mark))) {
+            refuse.execute();
+        } catch (SQLException failedAsIntended) {
+            verdict.addSuppressed(failedAsIntended);
+        }
+    }
+
+    private FencelineException refusal(String step, RowRights rights, Connection connection, StatementFailed failed)
             throws StatementFailed {
         SQLException said = failed.said();
         if (SqlFailure.isConnectionLost(said, connection)) {
-            return RowEngine.lost(form.step(), target(), said);
+            return RowEngine.lost(step, target(), said);
         }
         if (SqlFailure.isRetryable(said)) {
-            return RowRefusals.conflictWithin(form.step(), target(), said);
+            return RowRefusals.conflictWithin(step, target(), said);
         }
-        Optional<FencelineException> ofServer = RowRefusals.ofServer(form.step(), target(), said, connection);
+        Optional<FencelineException> ofServer = RowRefusals.ofServer(step, target(), said, connection);
         if (ofServer.isPresent()) {
             return ofServer.get();
         }
-        if (form == RowForm.INSERT && SqlFailure.has(said, RowRefusals.DUPLICATE) && isOfKey(said, connection)) {
-            return RowRefusals.exists(target(), "and the transaction has failed", said);
+        try {
+            engine().requireRights(rights, said, connection);
+        } catch (SQLException unanswered) {
+            said.addSuppressed(unanswered);
         }
         throw failed;
     }

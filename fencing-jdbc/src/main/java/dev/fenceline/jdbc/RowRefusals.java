@@ -75,6 +75,18 @@ final class RowRefusals {
                 said);
     }
 
+    /** Where the transaction cannot see what the claim found. */
+    static RetryableConflictException olderSnapshot(
+            String step, RowTarget target, RowSnapshot snapshot, RowMark mark) {
+        return new RetryableConflictException(
+                step + " of " + target.resource() + " under token " + target.token()
+                        + " refused: its transaction looks at a snapshot (" + snapshot.isolation()
+                        + ") from before the row was claimed, where "
+                        + (mark.exists() ? "the row's mark is " + mark.row() : "there is no such row")
+                        + ". Its transaction has failed: roll back, and run it again in one that begins after the claim.",
+                null);
+    }
+
     static RowMissingException missing(String step, RowTarget target, RowMark mark) {
         String why = mark.guard().of(target.token()) == Mark.Standing.MINE
                 ? "it is deleted, or was never inserted"

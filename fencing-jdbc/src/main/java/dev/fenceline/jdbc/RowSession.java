@@ -17,6 +17,7 @@ final class RowSession {
     private final @Nullable FencedLease lease;
     private final FencelineListener listener;
     private final AtomicReference<@Nullable FencingToken> overtakenBy = new AtomicReference<>();
+    private final AtomicReference<@Nullable Long> acknowledgedNanos = new AtomicReference<>();
 
     RowSession(RowTarget target, Admission admission, @Nullable FencedLease lease, FencelineListener listener) {
         this.target = target;
@@ -40,6 +41,16 @@ final class RowSession {
     /** How long a statement may wait for the row, and so keep a newer claim waiting behind it. */
     Duration patience() {
         return Patience.of(lease);
+    }
+
+    /** The server has answered that the mark is ours; what it answers later adds nothing. */
+    void acknowledged() {
+        acknowledgedNanos.compareAndSet(null, System.nanoTime());
+    }
+
+    Duration sinceAcknowledged() {
+        Long nanos = acknowledgedNanos.get();
+        return nanos == null ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - nanos);
     }
 
     /** After its deadline a lease must not push a live holder aside; a mark that is ours already is another matter. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.LockName;
 import dev.fenceline.migrations.FenceMigrations;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -200,6 +201,19 @@ class RowMisfitTest extends OneRow {
         database.execute("REVOKE SELECT ON thing FROM writer_" + database.name());
         lacks("writer", "Reading", "SELECT on all of its columns", "SELECT", () -> writer.resume(older, id, VALUE));
         assertThat(stored()).isEqualTo("7");
+    }
+
+    @Test
+    void inATransactionTheMissingRightIsToldToo() throws SQLException {
+        DataSource source = role("half", "SELECT, UPDATE (fence_token, fence_holder)");
+        RowClaim<Long> claim = on(source).claim(older, id, VALUE);
+        try (Connection connection = transaction(source)) {
+            assertThatThrownBy(() -> claim.in(connection).update(value(7)))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining("Update needs rights that the role 'half_" + database.name()
+                            + "' lacks: UPDATE on [value]. As its owner, run: GRANT UPDATE (\"value\") ON \"thing\" TO ");
+        }
+        assertThat(stored()).isEqualTo("100");
     }
 
     @Test
