@@ -97,9 +97,14 @@ public final class FencedTable<K> {
         }
 
         /**
-         * Says which column is the key, and which lock protects a row. One row, one lock: the name must differ from row to row, and
-         * must be the one under which everybody else locks this row. Keys that are equal to the database must give one name: bring
-         * them to one form where case or trailing blanks do not count there.
+         * Says which column is the key, and which lock protects a row: the one under which everybody else locks this row. Keys that are
+         * equal to the database must give one name: bring them to one form where case or trailing blanks do not count there.
+         *
+         * <p>As a rule the name differs from row to row: one row, one lock. Several rows may share one, an order and its lines for
+         * instance. Then each still has a mark of its own, so a claim of one row keeps nobody from writing the others: claim every row
+         * that the work reads or writes, before the first value is used. While one of these rows is not there, the mark of their
+         * common lock rules it, which may refuse more than is necessary and never admits more. For rows whose sum or number matters,
+         * {@link PostgresFence} is simpler.
          *
          * @param column the key's column, unquoted; its values are what JDBC binds, for instance {@code Long}, {@code UUID}, {@code
          *     String}
@@ -135,7 +140,12 @@ public final class FencedTable<K> {
      * @return the lock
      */
     public LockName lock(K key) {
-        return lock.apply(Objects.requireNonNull(key, "key"));
+        LockName named = lock.apply(Objects.requireNonNull(key, "key"));
+        if (named == null) {
+            throw new IllegalArgumentException(
+                    "Key " + key + " of " + name + " was given no lock; name one for each key, the same at each call.");
+        }
+        return named;
     }
 
     /** Returns the quoted name. */
@@ -155,9 +165,9 @@ public final class FencedTable<K> {
 
     List<Object> parts(K key) {
         List<?> values = parts.apply(key);
-        if (values.size() != keyColumns.size()) {
-            throw new IllegalArgumentException("Key " + key + " of " + name + " was taken apart into " + values.size()
-                    + " values, for the columns " + keyColumns + ".");
+        if (values == null || values.size() != keyColumns.size()) {
+            throw new IllegalArgumentException("Key " + key + " of " + name + " was taken apart into "
+                    + (values == null ? "no" : values.size()) + " values, for the columns " + keyColumns + ".");
         }
         List<Object> checked = new ArrayList<>();
         for (int i = 0; i < values.size(); i++) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fenceline.FencingToken;
+import dev.fenceline.LockName;
 import dev.fenceline.RowExistsException;
 import dev.fenceline.StaleTokenException;
 import java.sql.Connection;
@@ -192,5 +193,54 @@ class RowLostUpdateTest extends OneRow {
                         + ". Nothing happened. Read it under a claim and update it, or use upsert.")
                 .hasCauseInstanceOf(SQLException.class);
         assertThat(stored()).isEqualTo("100");
+    }
+
+    // Two rows under one lock, of which one is to stay at least as great as the other.
+
+    private PostgresRows<Long> underOneLock() {
+        FencedTable<Long> pairs = FencedTable.of("thing").key("id", key -> LockName.of("thing", Math.abs(key)));
+        database.execute("INSERT INTO thing (id, value) VALUES (" + -id + ", 100)");
+        return PostgresRows.on(database.source(), pairs).listener(events);
+    }
+
+    @Test
+    void aClaimOfOneRowKeepsNobodyFromTheOthersUnderItsLock() throws SQLException {
+        PostgresRows<Long> pairs = underOneLock();
+        RowClaim<Long> a = pairs.claim(older, -id, VALUE);
+        // Naively: locked, so the other row is thought to be safe too.
+        RowClaim<Long> b = pairs.claim(newer, id, VALUE);
+        long limit = database.number("SELECT value FROM thing WHERE id = " + -id);
+
+        a.update(value(10));
+        b.update(value(limit));
+
+        assertThat(stored()).as("of 10 that are there").isEqualTo("100");
+    }
+
+    @Test
+    void whoClaimsAllRowsUnderOneLockBeforeTheFirstReadLosesNothing() throws SQLException {
+        PostgresRows<Long> pairs = underOneLock();
+        RowClaim<Long> a = pairs.claim(older, -id, VALUE);
+        RowClaim<Long> b = pairs.claim(newer, id, VALUE);
+        RowClaim<Long> limit = pairs.claim(newer, -id, VALUE);
+
+        assertThatThrownBy(() -> a.update(value(10))).isInstanceOf(StaleTokenException.class);
+        b.update(value(limit.row().orElseThrow()));
+
+        assertThat(stored()).isEqualTo("100");
+        assertThat(database.number("SELECT value FROM thing WHERE id = " + -id)).isEqualTo(100);
+    }
+
+    @Test
+    void theCommonMarkOfRowsThatAreNotThereRefusesMoreAndAdmitsNoMore() throws SQLException {
+        PostgresRows<Long> pairs = underOneLock();
+        database.execute("DELETE FROM thing WHERE abs(id) = " + id);
+        RowClaim<Long> a = pairs.claim(older, -id, VALUE);
+        pairs.claim(newer, id, VALUE);
+
+        assertThatThrownBy(() -> a.insert(value(1)))
+                .as("its row was not claimed by the newer one, and is under the same lock")
+                .isInstanceOf(StaleTokenException.class);
+        assertThatThrownBy(() -> pairs.blind(older, id).insert(value(1))).isInstanceOf(StaleTokenException.class);
     }
 }
