@@ -5,14 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLock;
-import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
+import dev.fenceline.LockName;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.testkit.PostgresProcess;
 import dev.fenceline.testkit.PostgresSpec;
-import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,10 +42,9 @@ final class CrashRun implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final PostgresProcess server;
-    private final TestDatabase database;
     private final Movements movements;
-    private final PostgresFence fence;
-    private final FencedLock lock = Grants.lock(Grants.freshLock());
+    private final FencedLock lock;
+    private final CrashWork work;
     private final Outage outage = new Outage();
     private final long seed = Long.getLong("fenceline.crash.seed", System.nanoTime());
     private final Random random = new Random(seed);
@@ -67,11 +65,24 @@ final class CrashRun implements AutoCloseable {
                 .setting("autovacuum", "off");
     }
 
-    CrashRun(PostgresProcess server, TestDatabase database, int account) {
+    /** Writers whose work is transactions under a guard. */
+    static CrashRun ofUnits(PostgresProcess server, TestDatabase database, int account) {
+        Movements movements = new Movements(database, account);
+        return new CrashRun(server, movements, Grants.freshLock(), CrashWork.Units.on(database, movements));
+    }
+
+    /** Writers whose work is statements of row mode. */
+    static CrashRun ofRows(PostgresProcess server, TestDatabase database, int account) {
+        LockName name = Grants.freshLock();
+        return new CrashRun(
+                server, new Movements(database, account), name, CrashWork.Rows.on(database, account, name));
+    }
+
+    private CrashRun(PostgresProcess server, Movements movements, LockName name, CrashWork work) {
         this.server = server;
-        this.database = database;
-        movements = new Movements(database, account);
-        fence = PostgresFence.on(database.source()).listener(FencelineListener.none());
+        this.movements = movements;
+        this.lock = Grants.lock(name);
+        this.work = work;
         System.out.println("Crashes with seed " + seed + " (-Dfenceline.crash.seed)");
         for (int i = 0; i < WRITERS; i++) {
             Random choices = new Random(random.nextLong());
@@ -90,7 +101,7 @@ final class CrashRun implements AutoCloseable {
         crashes++;
         server.restart();
         acknowledged.get().ifPresent(claimed -> {
-            FencingToken mark = database.mark(claimed);
+            FencingToken mark = work.mark(claimed);
             // Of two claims with one number only one is acknowledged, so a mark of that number is that one.
             assertThat(mark.value() > claimed.value() || mark.equals(claimed))
                     .as(
@@ -166,8 +177,8 @@ final class CrashRun implements AutoCloseable {
                 lease.close();
             }
             step();
-            Claim<Connection> claim = fence.claim(lease.token());
-            acknowledged.accumulateAndGet(Optional.of(claim.token()), CrashRun::newer);
+            CrashWork.Claimed claim = work.claim(lease.token());
+            acknowledged.accumulateAndGet(Optional.of(lease.token()), CrashRun::newer);
             count("claimed");
             step();
             for (int units = 1 + choices.nextInt(LONGEST_SESSION); units > 0; units--) {
@@ -178,14 +189,10 @@ final class CrashRun implements AutoCloseable {
         }
     }
 
-    private void unit(Claim<Connection> claim, long amount) throws Exception {
+    private void unit(CrashWork.Claimed claim, long amount) throws Exception {
         UUID operation = UUID.randomUUID();
         try {
-            claim.useTransaction(c -> {
-                step();
-                movements.move(c, claim.token(), operation, amount);
-                step();
-            });
+            claim.move(operation, amount, this::step);
             step();
             count("applied");
             movements.believe(operation, Movements.Belief.APPLIED);

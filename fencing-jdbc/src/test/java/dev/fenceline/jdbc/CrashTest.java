@@ -9,8 +9,8 @@ import dev.fenceline.Locks;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
 import dev.fenceline.StaleTokenException;
-import dev.fenceline.jdbc.CrashClient.Return;
 import dev.fenceline.jdbc.CrashClient.Step;
+import dev.fenceline.jdbc.CrashingClient.Return;
 import dev.fenceline.jdbc.Movements.Belief;
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.PostgresProcess;
@@ -87,7 +87,9 @@ class CrashTest {
         assertThat(database.text("SELECT fenceline.resolve_v1('" + RULED_OUT + "', now(), 1000)"))
                 .isEqualTo("never");
 
-        clients.forEach(client -> client.start(threads));
+        for (CrashClient client : clients) {
+            client.start(threads);
+        }
         for (CrashClient client : clients) {
             client.awaitArrival();
         }
@@ -302,7 +304,7 @@ class CrashTest {
 
     @Test
     void twoWritersThroughSeveralCrashesLoseNothingAndDoNothingTwice() throws Exception {
-        try (CrashRun run = new CrashRun(server, database, ACCOUNT_OF_WRITERS)) {
+        try (CrashRun run = CrashRun.ofUnits(server, database, ACCOUNT_OF_WRITERS)) {
             for (int i = 0; i < CRASHES; i++) {
                 run.crash();
             }
