@@ -102,9 +102,13 @@ public final class FenceMigrations {
     }
 
     /**
-     * Lets a role protect tables, and take the protection off again: {@code fenceline.protect} and {@code unprotect}. It has to own
-     * the tables too. It sees what is protected in this database ({@code fenceline.protected}) and what was observed
-     * ({@code fenceline.violation}). The owner of the schema needs no grant. Idempotent.
+     * Lets a role put triggers of the fence on tables that it owns: {@code fenceline.protect} and {@code unprotect}, and
+     * {@code fenceline.keep_marks_v1}, which keeps the marks of rows that are deleted without the fence. It sees what is protected in this
+     * database ({@code fenceline.protected}) and what was observed ({@code fenceline.violation}). The owner of the schema needs no
+     * grant. Idempotent.
+     *
+     * <p><b>Not guaranteed:</b> that the role cannot disturb other locks. By a table of its own that keeps marks it can raise the mark of
+     * any lock, up to 25 h ahead, and so keep others out until then. It is for whoever migrates the tables, not for an application.
      *
      * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
      * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role
@@ -130,8 +134,9 @@ public final class FenceMigrations {
 
     /**
      * Lets a role use row mode: what its statements call, and SELECT, INSERT and UPDATE on the table of marks, which the triggers
-     * of that table keep from lowering or removing one; and {@code fenceline.keep_marks_v1}, for tables that it owns. The rights on
-     * its own tables are yours to give. Idempotent; a role that uses transactions under a fence too needs {@link #grantTo} as well.
+     * of that table keep from lowering or removing one. The rights on its own tables are yours to give. Idempotent; a role that
+     * uses transactions under a fence too needs {@link #grantTo} as well, and {@code fenceline.keep_marks_v1} is for the owner of the
+     * tables: {@link #grantProtectionTo}.
      *
      * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
      * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role

@@ -10,5 +10,7 @@ SELECT pg_catalog.format('GRANT USAGE ON SCHEMA fenceline TO %1$I;'
     ' fenceline.require_protectable_v1(regclass),'
     ' fenceline.key_part_v1(regclass, text),'
     ' fenceline.condition_v1(text, regclass, text),'
-    ' fenceline.judge_write_v1()'
+    ' fenceline.judge_write_v1(),'
+    ' fenceline.keep_marks_v1(regclass, text, text[]),'
+    ' fenceline.keep_mark_of_row_v1()'
     ' TO %1$I', ?)

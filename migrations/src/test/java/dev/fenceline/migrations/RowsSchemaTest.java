@@ -49,7 +49,7 @@ class RowsSchemaTest {
     void aTableOwnersOwnCastNeverRunsWithTheRightsOfTheFence() throws SQLException {
         String owner = database.newRole("row_caster_");
         database.execute("CREATE SCHEMA casts AUTHORIZATION " + owner);
-        FenceMigrations.on(database.source()).grantRowsTo(owner);
+        FenceMigrations.on(database.source()).grantProtectionTo(owner);
         try (Connection connection = database.as(owner).getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("CREATE TYPE casts.kind AS ENUM ('9');"
@@ -107,6 +107,48 @@ class RowsSchemaTest {
         insert(1, "x", 7);
         Database.execute(database.as(role), "DELETE FROM bank.account");
         assertThat(marks()).containsExactly("account:1:x 7 1");
+    }
+
+    /** To keep marks is the owner's to set up; the role of the application writes and deletes, and the trigger runs for it. */
+    @Test
+    void onlyARoleThatMayPutTriggersOnTablesKeepsMarks() {
+        String app = database.newRole("app_");
+        database.execute("CREATE SCHEMA own AUTHORIZATION \"" + app + "\"");
+        FenceMigrations.on(database.source()).grantTo(app);
+        FenceMigrations.on(database.source()).grantRowsTo(app);
+        Database.execute(
+                database.as(app),
+                "CREATE TABLE own.thing (id int PRIMARY KEY, fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
+                        + " INSERT INTO own.thing VALUES (1, 7, " + ME + ")");
+        String keep = "SELECT fenceline.keep_marks_v1('own.thing', 'thing', 'id')";
+        assertThatThrownBy(() -> Database.run(database.as(app), keep))
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("42501"))
+                .hasMessageContaining("permission denied for function keep_marks_v1");
+        assertThatThrownBy(() -> Database.run(
+                        database.as(app),
+                        "CREATE TRIGGER t AFTER DELETE ON own.thing FOR EACH ROW EXECUTE FUNCTION"
+                                + " fenceline.keep_mark_of_row_v1('any lock', 'id')"))
+                .hasMessageContaining("permission denied for function ")
+                .hasMessageContaining("keep_mark_of_row_v1");
+
+        FenceMigrations.on(database.source()).grantProtectionTo(app);
+        Database.execute(database.as(app), keep + "; DELETE FROM own.thing");
+        assertThat(marks()).containsExactly("thing:1 7 1");
+    }
+
+    @Test
+    void aMarkThatNoFenceCanHaveWrittenIsNotKept() {
+        database.execute("SELECT fenceline.keep_marks_v1('bank.account', 'account', 'id', 'part')");
+        insert(1, "x", 1L << 52);
+        assertThatThrownBy(() -> Database.run(database.source(), "DELETE FROM bank.account"))
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL004"))
+                .hasMessageContaining("Deletion from bank.account refused: the mark of the row, 4503599627370496, is more than"
+                        + " 25 h ahead of this server's clock")
+                .hasMessageContaining("Set fence_token of that row to 0 and fence_holder to NULL, then delete it again.");
+        database.execute("UPDATE bank.account SET fence_token = 0, fence_holder = NULL; DELETE FROM bank.account");
+        assertThat(marks()).as("it would lock out every honest holder").isEmpty();
     }
 
     @ParameterizedTest

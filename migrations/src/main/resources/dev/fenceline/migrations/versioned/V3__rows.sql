@@ -106,6 +106,7 @@ CREATE FUNCTION fenceline.keep_mark_of_row_v1() RETURNS trigger
 AS $$
 DECLARE
     v_parts text[];
+    v_ahead_us bigint;
 BEGIN
     -- By concat, which asks a type for its text alone: a cast, to json too, may be the table owner's own code, and would run with
     -- our rights. And by the bare name: ($1).to_jsonb would call that function where there is no such column.
@@ -114,7 +115,17 @@ BEGIN
                FROM unnest(TG_ARGV) WITH ORDINALITY AS a (name, n)
               WHERE a.n > 1)
        INTO v_parts USING OLD;
-    -- The mark likewise: whoever may create this trigger may do so on columns of his own types.
+    -- The mark likewise: whoever may create this trigger may do so on columns of his own types. The bound is that of a claim: no fence
+    -- has written a higher one, and kept, it would lock out every honest holder for ever.
+    v_ahead_us := concat(OLD.fence_token)::bigint - (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+    IF v_ahead_us > 90000000000 THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'FL004',
+            MESSAGE = format('Deletion from %s refused: the mark of the row, %s, is more than 25 h ahead of this server''s clock',
+                TG_RELID::regclass, concat(OLD.fence_token)),
+            DETAIL = v_ahead_us::text,
+            HINT = 'No fence has written it. Set fence_token of that row to 0 and fence_holder to NULL, then delete it again.';
+    END IF;
     INSERT INTO fenceline.guard AS g (lock, token, holder, claimed_at, claimed_by)
     VALUES (fenceline.row_lock_v1(TG_ARGV[0], v_parts), concat(OLD.fence_token)::bigint, concat(OLD.fence_holder)::uuid,
             clock_timestamp(), current_setting('application_name'))
@@ -129,8 +140,8 @@ END
 $$;
 
 -- Puts that trigger on a table: SELECT fenceline.keep_marks_v1('bank.account', 'account', 'id'). The key columns are given in the
--- order of the parts of the lock's name. To be called as a role that owns the table, and may use row mode (grant_rows.sql): that
--- can raise any mark anyhow.
+-- order of the parts of the lock's name. To be called as a role that owns the table and may put triggers on tables
+-- (grant_protection.sql). The role that writes the rows needs nothing for it: who fires a trigger need not be able to call it.
 CREATE FUNCTION fenceline.keep_marks_v1(p_table regclass, p_lock_class text, VARIADIC p_key text[]) RETURNS void
     LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp
