@@ -111,6 +111,10 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
      * <p><b>Guarantees:</b> only a session is ended that, looked at again at that moment, keeps the mark's row under an older token, in a
      * transaction that began before the wait.
      *
+     * <p><b>Not guaranteed:</b> the same of row mode under this lock. A transaction in which {@link RowClaim#in} makes or removes its row
+     * keeps the mark's row too, and is ended likewise; which token it brings is not to be seen before it commits, and may be a newer
+     * one. It loses what it had not committed, and its claim goes on.
+     *
      * <p><b>Errors:</b> a session of another role is left alone if ours has no right to end it; the claim then fails as without this.
      *
      * @return a copy that ends blockers

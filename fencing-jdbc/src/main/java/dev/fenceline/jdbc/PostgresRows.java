@@ -42,7 +42,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Blocking:</b> a claim waits for a transaction that holds the row, at most for the claim timeout; a write for what is left of
  * the lease, but a second at least, or 10 s for a token without one. A network that falls silent is given up after that time and 5 s.
- * A second connection is never needed while one is held.
+ * A second connection is never needed while one is held. Nothing in row mode ends a session that blocks it; but a claim of
+ * {@link PostgresFence#evictBlockers} under the same lock may end a transaction that makes or removes a row of this table: what that had
+ * not committed is undone, and the fence decides as ever.
  *
  * <p>Every statement is a round trip of its own, in auto-commit. The first one asks the catalog about the table too. To claim a row
  * that is not there takes four.

@@ -7,5 +7,5 @@ SELECT pg_catalog.format('GRANT USAGE ON SCHEMA fenceline TO %1$I;'
     ' fenceline.record_row_v1(uuid, timestamptz),'
     ' fenceline.refuse_row_v1(text, text, bigint, text),'
     ' fenceline.resolve_v1(uuid, timestamptz, integer),'
-    ' fenceline.blocker_v1(text)'
+    ' fenceline.blockers_v1(text[], bigint[])'
     ' TO %1$I', ?)
