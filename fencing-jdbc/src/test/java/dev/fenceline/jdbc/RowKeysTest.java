@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
+import dev.fenceline.RowExistsException;
 import dev.fenceline.RowMissingException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TokenRejectedException;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.List;
@@ -33,7 +35,8 @@ class RowKeysTest {
     @BeforeAll
     static void create() {
         database = TestDatabase.create();
-        database.execute("CREATE TYPE mood AS ENUM ('fine', 'so so'); CREATE SCHEMA \"Odd \"\"Schema\"");
+        database.execute("CREATE TYPE mood AS ENUM ('fine', 'so so'); CREATE SCHEMA \"Odd \"\"Schema\";"
+                + " CREATE SCHEMA \"My.Own schema\"");
         kinds().forEach(kind -> database.execute(
                 "CREATE TABLE " + kind.table() + " (" + kind.columns() + ", \"the \"\"value\" mood" + MARK));
     }
@@ -55,7 +58,18 @@ class RowKeysTest {
                         List.of("No", "the order"),
                         line -> List.of(line.no(), line.order()),
                         line -> LockName.of("line", line.order(), line.no()));
+        // What JDBC, Jdbi's parser and its templates would each take for something of their own, were it not quoted.
+        FencedTable<Line> odd = FencedTable.of("My.Own schema", "T.x {fn y} <z> -- :a ? 'q' $1")
+                .key(
+                        List.of("<b>", "No.1", ":c"),
+                        line -> List.of(line.no(), line.no(), line.order()),
+                        line -> LockName.of("odd.line", line.order(), line.no()));
         return Stream.of(
+                new Kind<>(
+                        odd,
+                        "\":c\" uuid, \"No.1\" int, \"<b>\" int, PRIMARY KEY (\"<b>\", \"No.1\", \":c\")",
+                        new Line(order, 1),
+                        new Line(order, 2)),
                 new Kind<>(
                         FencedTable.of("longs").key("id", (Long id) -> LockName.of("long", id)),
                         "id bigint PRIMARY KEY",
@@ -157,6 +171,38 @@ class RowKeysTest {
         rows.blind(token, kind.key()).insert(JdbiRowValues.of("the \"value", "fine"));
         assertThat(claim.read()).contains("fine");
         claim.delete();
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    <K> void inATransactionToo(Kind<K> kind) throws SQLException {
+        PostgresRows<K> rows = PostgresRows.on(database.source(), kind.table()).listener(FencelineListener.none());
+        RowReader<String> reader = row -> String.valueOf(row.getString("the \"value"));
+        RowClaim<String> claim = rows.claim(Grants.next(rows.lock(kind.key())), kind.key(), reader);
+        try (Connection connection = OneRow.transaction(database.source())) {
+            RowClaim<String> within = claim.in(connection);
+            assertThat(within.read()).isEmpty();
+            within.upsert(mood("fine"));
+            within.update(mood("so so"));
+            assertThat(within.read()).contains("so so");
+            connection.commit();
+            assertThatThrownBy(() -> within.insert(mood("fine")))
+                    .as("told by the name of its index")
+                    .isInstanceOf(RowExistsException.class);
+            connection.rollback();
+            within.delete();
+            connection.commit();
+        }
+        Jdbi.create(database.source()).useTransaction(handle -> {
+            JdbiRowClaim<String> within = JdbiRows.on(Jdbi.create(database.source()), kind.table())
+                    .listener(FencelineListener.none())
+                    .resume(claim.token(), kind.key(), (row, context) -> row.getString("the \"value"))
+                    .in(handle);
+            within.insert(JdbiRowValues.of("the \"value", "fine"));
+            assertThat(within.read()).contains("fine");
+            within.delete();
+        });
+        assertThat(claim.read()).isEmpty();
     }
 
     @Test
