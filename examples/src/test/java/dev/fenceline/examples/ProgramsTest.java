@@ -16,6 +16,7 @@ import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.testkit.PostgresServer;
 import dev.fenceline.testkit.SharedServers;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -23,6 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -64,6 +66,7 @@ class ProgramsTest {
         SkipIfRunning.main(new String[] {REDIS});
         TakeLocks.main(new String[] {REDIS});
         FormsOfFence.main(new String[] {REDIS, postgres.jdbcUrl(postgres.newDatabase())});
+        RowsOfATable.main(new String[] {REDIS, postgres.jdbcUrl(postgres.newDatabase())});
         try (Connection connection = postgres.dataSource(empty).getConnection()) {
             assertThat(AccountTable.balanceOf(connection, 42)).isEqualTo(98_750);
         }
@@ -104,6 +107,23 @@ class ProgramsTest {
                     .as("who did not enter")
                     .isInstanceOfSatisfying(
                             SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"));
+        }
+    }
+
+    @Test
+    void rowsOfATableAreReducedTogetherAloneAndBlindly() throws Exception {
+        RowsOfATable.create(database);
+        try (Locks locks = connected()) {
+            assertThat(RowsOfATable.allLines(locks, database)).isEqualTo(3);
+            assertThat(RowsOfATable.oneLine(locks, Jdbi.create(database))).isEqualTo(800);
+            RowsOfATable.seen(locks, database);
+        }
+        try (Connection connection = database.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet lines = statement.executeQuery("SELECT string_agg(cents || note, ' ' ORDER BY number)"
+                        + " || ', seen ' || count(seen_at) FROM order_line")) {
+            lines.next();
+            assertThat(lines.getString(1)).isEqualTo("800reduced 1800 2700, seen 1");
         }
     }
 
