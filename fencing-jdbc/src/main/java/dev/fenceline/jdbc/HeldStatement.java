@@ -1,5 +1,6 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.FencingToken;
 import java.io.InputStream;
 import java.io.Reader;
 import java.lang.reflect.InvocationHandler;
@@ -22,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * One statement of the user's, made into one that holds the marks by itself.
  *
  * <p>Both must be one statement: of two in a string, in simple query mode, the second has been committed when the caller is told that the
- * first was refused. So the user's becomes a CTE beside another that holds the marks; where those are not held, the error of that
- * one undoes what this one did. The main query asks for the marks first, and only then for the rows.
+ * first was refused. So the user's becomes a CTE beside another that holds the marks; where those are not held, an error
+ * undoes what this one did. The main query asks for the marks first, and only then for the rows.
  *
  * <p>Its snapshot is older than any waiting for a mark, so it is refused with 40001 if a mark was written meanwhile, and is then simply
  * executed again: nothing has happened.
@@ -32,12 +33,51 @@ final class HeldStatement {
 
     private static final int MAX_CONFLICTS = 20;
 
-    private static final String HOLD = "SELECT held_at FROM fenceline.hold_v1(?, ?, ?, ?, ?, fenceline.seen_v1(?))";
-    private static final String HOLD_CONCURRENT = "SELECT held_at FROM fenceline.hold_concurrent_v1(?, ?, ?, ?, ?)";
-    private static final String OPERATION = "SELECT ?::uuid AS id, ?::timestamptz AS since";
-    private static final String RECORD =
-            "SELECT 1 FROM fenceline_operation o, LATERAL fenceline.record_v1(o.id, o.since,"
-                    + " (SELECT pg_catalog.count(*) FROM fenceline_rows))";
+    // Text that is ours, around that of the user. What is ours names everything in full, operators too: the session's path is not ours.
+    // One lock: its mark is written as it is, in the version that this statement sees. The limits are set by a subquery that depends
+    // on no row, and so before one is waited for. The line break ends a comment that the user's text may end with.
+    private static final String HOLD_ONE = """
+            fenceline_token AS MATERIALIZED
+             (SELECT CAST(? AS text) AS lock, CAST(? AS bigint) AS token, CAST(? AS uuid) AS holder),
+            fenceline_held AS MATERIALIZED
+             (UPDATE fenceline.holding_v1 AS g SET claimed_at = g.claimed_at
+               WHERE g.lock OPERATOR(pg_catalog.=) CAST(? AS text) AND g.token OPERATOR(pg_catalog.=) CAST(? AS bigint)
+                 AND g.holder OPERATOR(pg_catalog.=) CAST(? AS uuid)
+                 AND g.version OPERATOR(pg_catalog.=)
+                     (SELECT s.version FROM fenceline.holding_v1 AS s WHERE s.lock OPERATOR(pg_catalog.=) CAST(? AS text))
+                 AND (SELECT fenceline.limit_statement_v1(?, ?))
+              RETURNING fenceline.note_held_v1(g.lock))""";
+
+    private static final String HOLD_SEVERAL = "fenceline_held AS MATERIALIZED"
+            + " (SELECT held_at FROM fenceline.hold_v1(?, ?, ?, ?, ?, fenceline.seen_v1(?)))";
+    private static final String HOLD_CONCURRENT = "fenceline_held AS MATERIALIZED"
+            + " (SELECT held_at FROM fenceline.hold_concurrent_v1(?, ?, ?, ?, ?))";
+    private static final String ROWS = ", fenceline_rows AS (";
+    private static final String END_OF_ROWS = "\nRETURNING 1)";
+    private static final String SELECT_IF_HELD = " SELECT CASE WHEN EXISTS (SELECT 1 FROM fenceline_held) THEN ";
+    private static final String COUNT = "(SELECT pg_catalog.count(*) FROM fenceline_rows)";
+    private static final String REFUSE_ONE =
+            " ELSE (SELECT fenceline.refuse_held_v1(t.lock, t.token, t.holder) FROM fenceline_token t)";
+
+    private static final String OPERATION = "fenceline_operation AS MATERIALIZED"
+            + " (SELECT CAST(? AS uuid) AS id, CAST(? AS timestamptz) AS since), ";
+    private static final String RECORD = ", fenceline_recorded AS MATERIALIZED"
+            + " (SELECT 1 FROM fenceline_operation o, LATERAL fenceline.record_v1(o.id, o.since, " + COUNT + "))";
+    private static final String COUNT_IF_RECORDED =
+            "CASE WHEN EXISTS (SELECT 1 FROM fenceline_recorded) THEN " + COUNT + " END";
+
+    /** How marks are held, by how many parameters that takes. */
+    private enum Form {
+        ONE(9),
+        SEVERAL(6),
+        CONCURRENT(5);
+
+        private final int parameters;
+
+        Form(int parameters) {
+            this.parameters = parameters;
+        }
+    }
 
     /**
      * What the record of the operation says.
@@ -50,6 +90,7 @@ final class HeldStatement {
     private final Tokens tokens;
     private final FenceSettings settings;
     private final Duration patience;
+    private final Form form;
     private Optional<Operation> operation;
     private boolean renewed;
     private boolean repeatable = true;
@@ -62,6 +103,8 @@ final class HeldStatement {
         this.settings = settings;
         this.patience = patience;
         this.operation = operation;
+        Form exclusive = tokens.areSeveral() ? Form.SEVERAL : Form.ONE;
+        this.form = settings.has(FenceSettings.Choice.CONCURRENT) ? Form.CONCURRENT : exclusive;
     }
 
     /** What the last execution threw; empty when it did not, or there was none. */
@@ -69,7 +112,7 @@ final class HeldStatement {
         return Optional.ofNullable(failure);
     }
 
-    /** When the marks were held, by the server's clock. */
+    /** When the marks were held, by the server's clock; empty when nobody needs to know. */
     Optional<OffsetDateTime> heldAt() {
         return Optional.ofNullable(heldAt);
     }
@@ -82,9 +125,9 @@ final class HeldStatement {
         return operation;
     }
 
-    /** Executes a statement with the driver's own way of binding. */
+    /** Executes a statement that has been checked, with the driver's own way of binding. */
     long execute(Connection connection, String sql, @Nullable Object... parameters) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, DmlText.checked(sql))) {
+        try (PreparedStatement statement = prepare(connection, sql)) {
             for (int i = 0; i < parameters.length; i++) {
                 statement.setObject(own() + i + 1, parameters[i]);
             }
@@ -100,28 +143,10 @@ final class HeldStatement {
     }
 
     private PreparedStatement prepare(Connection connection, String dml) throws SQLException {
-        boolean concurrent = settings.has(FenceSettings.Choice.CONCURRENT);
-        boolean recorded = operation.isPresent();
-        String sql = (recorded ? "WITH fenceline_operation AS MATERIALIZED (" + OPERATION + "), " : "WITH ")
-                + "fenceline_held AS MATERIALIZED (" + (concurrent ? HOLD_CONCURRENT : HOLD) + ")"
-                // The line break ends a comment that the text may end with.
-                + ", fenceline_rows AS (" + dml + "\nRETURNING 1)"
-                + (recorded ? ", fenceline_recorded AS MATERIALIZED (" + RECORD + ")" : "")
-                + " SELECT CASE WHEN EXISTS (SELECT 1 FROM fenceline_held) THEN "
-                + (recorded ? "CASE WHEN EXISTS (SELECT 1 FROM fenceline_recorded) THEN " : "")
-                + "(SELECT pg_catalog.count(*) FROM fenceline_rows)"
-                + (recorded ? " END" : "")
-                + " END, (SELECT held_at FROM fenceline_held)";
-        PreparedStatement statement = connection.prepareStatement(sql);
+        PreparedStatement statement = connection.prepareStatement(text(dml));
         try {
             bindOperation(statement);
-            int first = recorded ? 3 : 1;
-            GuardSql.bind(statement, first, tokens);
-            statement.setInt(first + 3, GuardSql.millis(patience));
-            statement.setInt(first + 4, GuardSql.millis(settings.transactionTimeout()));
-            if (!concurrent) {
-                statement.setArray(first + 5, connection.createArrayOf("text", tokens.locks()));
-            }
+            bindHold(statement, operation.isPresent() ? 3 : 1);
             return statement;
         } catch (SQLException | RuntimeException e) {
             statement.close();
@@ -129,9 +154,49 @@ final class HeldStatement {
         }
     }
 
+    private String text(String dml) {
+        String hold =
+                switch (form) {
+                    case ONE -> HOLD_ONE;
+                    case SEVERAL -> HOLD_SEVERAL;
+                    case CONCURRENT -> HOLD_CONCURRENT;
+                };
+        String otherwise = form == Form.ONE ? REFUSE_ONE : "";
+        return operation.isPresent()
+                ? "WITH " + OPERATION + hold + ROWS + dml + END_OF_ROWS + RECORD + SELECT_IF_HELD + COUNT_IF_RECORDED
+                        + otherwise + " END, pg_catalog.clock_timestamp()"
+                : "WITH " + hold + ROWS + dml + END_OF_ROWS + SELECT_IF_HELD + COUNT + otherwise + " END";
+    }
+
+    private void bindHold(PreparedStatement statement, int first) throws SQLException {
+        int wait = GuardSql.millis(patience);
+        int transaction = GuardSql.millis(settings.transactionTimeout());
+        if (form == Form.ONE) {
+            FencingToken token = tokens.all().get(0);
+            bind(statement, first, token);
+            bind(statement, first + 3, token);
+            statement.setString(first + 6, token.lock().toString());
+            statement.setInt(first + 7, wait);
+            statement.setInt(first + 8, transaction);
+            return;
+        }
+        GuardSql.bind(statement, first, tokens);
+        statement.setInt(first + 3, wait);
+        statement.setInt(first + 4, transaction);
+        if (form == Form.SEVERAL) {
+            statement.setArray(first + 5, statement.getConnection().createArrayOf("text", tokens.locks()));
+        }
+    }
+
+    private static void bind(PreparedStatement statement, int first, FencingToken token) throws SQLException {
+        statement.setString(first, token.lock().toString());
+        statement.setLong(first + 1, token.value());
+        statement.setObject(first + 2, token.holder());
+    }
+
     /** How many parameters are ours. */
     private int own() {
-        return (settings.has(FenceSettings.Choice.CONCURRENT) ? 5 : 6) + (operation.isPresent() ? 2 : 0);
+        return form.parameters + (operation.isPresent() ? 2 : 0);
     }
 
     private void bindOperation(PreparedStatement statement) throws SQLException {
@@ -147,7 +212,9 @@ final class HeldStatement {
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 rows = row.getLong(1);
-                heldAt = row.getObject(2, OffsetDateTime.class);
+                if (operation.isPresent()) {
+                    heldAt = row.getObject(2, OffsetDateTime.class);
+                }
                 return rows;
             } catch (SQLException e) {
                 if (!again(statement, e, conflicts)) {

@@ -126,10 +126,9 @@ final class SingleStatement<C> {
         }
         if (SqlFailure.isRetryable(failure)) {
             // The statement may as well have waited for a row of its own, and who has that is not for us to say.
-            String blocked =
-                    SqlFailure.has(failure, SqlFailure.LOCK_TIMEOUT) && SqlFailure.isWithin(failure, "fenceline.hold_")
-                            ? "; the mark is blocked by " + Blockers.names(connection, tokens)
-                            : "";
+            boolean isOfMark = SqlFailure.has(failure, SqlFailure.LOCK_TIMEOUT)
+                    && (SqlFailure.isWithin(failure, "fenceline.hold_") || SqlFailure.isWithin(failure, "\"guard\""));
+            String blocked = isOfMark ? "; the mark is blocked by " + Blockers.names(connection, tokens) : "";
             return Optional.of(Refusals.conflict("Statement", resource, SqlFailure.text(failure) + blocked, escaped));
         }
         return SqlFailure.has(failure, SqlFailure.STANDBY) || SqlFailure.isReadOnly(failure)

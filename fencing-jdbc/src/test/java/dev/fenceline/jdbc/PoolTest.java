@@ -74,10 +74,10 @@ class PoolTest extends TwoGrants {
                     .hasMessageContaining("The mark is " + older);
 
             Claim<Connection> recorded = fence.recorded().resume(older);
-            proxy.onRequest("hold_v1").loseReply(Cut.RST);
+            proxy.onRequest("holding_v1").loseReply(Cut.RST);
             assertThat(recorded.update("UPDATE account SET balance = balance + ?", 0))
                     .isEqualTo(1);
-            proxy.onRequest("hold_v1").dropRequest(Cut.RST);
+            proxy.onRequest("holding_v1").dropRequest(Cut.RST);
             assertThatThrownBy(() -> recorded.update("UPDATE account SET balance = 0"))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("The mark is " + older);

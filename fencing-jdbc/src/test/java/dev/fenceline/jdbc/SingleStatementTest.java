@@ -327,7 +327,7 @@ class SingleStatementTest extends TwoGrants {
     void withoutARecordALostAnswerLeavesTheOutcomeUnknown(Cut cut) {
         try (FaultProxy proxy = proxy()) {
             Claim<Connection> claim = over(proxy, fence).claim(older);
-            proxy.onRequest("hold_v1").loseReply(cut);
+            proxy.onRequest("holding_v1").loseReply(cut);
 
             assertThatThrownBy(() -> claim.update(ADD, 10, 1))
                     .isInstanceOfSatisfying(
@@ -346,13 +346,13 @@ class SingleStatementTest extends TwoGrants {
         try (FaultProxy proxy = proxy()) {
             Claim<Connection> claim =
                     over(proxy, fence.recorded().listener(events)).claim(older);
-            proxy.onRequest("hold_v1").loseReply(cut);
+            proxy.onRequest("holding_v1").loseReply(cut);
             assertThat(claim.update("UPDATE account SET balance = balance + ? WHERE id IN (1, 2)", 10))
                     .isEqualTo(2);
             assertThat(outcome()).isEqualTo(WriteOutcome.APPLIED);
             assertThat(database.balance(1)).isEqualTo(110);
 
-            proxy.onRequest("hold_v1").dropRequest(cut);
+            proxy.onRequest("holding_v1").dropRequest(cut);
             assertThatThrownBy(() -> claim.update(ADD, 10, 1))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("Nothing of it was committed. The mark is " + older);

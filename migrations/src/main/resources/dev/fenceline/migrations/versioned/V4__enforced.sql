@@ -88,7 +88,7 @@ $$;
 
 -- Entering --------------------------------------------------------------------------------------------------------------
 
--- The one place that writes fenceline.entered.
+-- What writes fenceline.entered, with note_held_v1.
 CREATE FUNCTION fenceline.note_entry_v1(p_lock text) RETURNS void
     LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp
@@ -124,6 +124,11 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- The same, put into the one statement of its transaction: nothing was entered before, and the lock is one that was claimed.
+CREATE OR REPLACE FUNCTION fenceline.note_held_v1(p_lock text) RETURNS text
+    LANGUAGE sql VOLATILE
+RETURN set_config('fenceline.entered', '%|' || pg_current_xact_id()::text || ' ' || p_lock || '%|', true);
 
 -- What this transaction has entered, for messages: four locks at most.
 CREATE FUNCTION fenceline.entered_text_v1(p_mode text) RETURNS text
