@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
+import dev.fenceline.FencingToken;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
@@ -16,6 +17,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -129,10 +131,17 @@ class SingleStatementTest extends TwoGrants {
         assertThat(database.balance(1)).isEqualTo(fenced ? 100 : 110);
     }
 
-    @Test
-    void behindAnotherTransactionOfItsClaimItSeesWhatThatOneWrote() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void behindAnotherTransactionOfItsClaimItSeesWhatThatOneWrote(boolean ofTwoLocks) throws Exception {
         Claim<Connection> claim = fence.claim(older);
-        Claim<Connection> late = PostgresFence.on(database.sourceNamed("late")).resume(older);
+        List<FencingToken> tokens = new ArrayList<>(List.of(older));
+        if (ofTwoLocks) {
+            tokens.add(Grants.next(Grants.freshLock()));
+            fence.claim(tokens);
+        }
+        Claim<Connection> late =
+                PostgresFence.on(database.sourceNamed("late")).resume(tokens);
         String copy = "UPDATE account SET balance = (SELECT balance FROM account WHERE id = 1) + 100 WHERE id = 2";
 
         Future<Long> copied = claim.inTransaction(c -> {
@@ -146,12 +155,20 @@ class SingleStatementTest extends TwoGrants {
         assertThat(database.balance(2)).as("0 + 100").isEqualTo(100);
     }
 
-    @Test
-    void withALockAloneTheStatementWorksOnAnOldState() throws Exception {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT 1 FROM fenceline.guard g WHERE OF_MARK FOR NO KEY UPDATE",
+                // As the fence does it, but for the version that the statement sees.
+                "UPDATE fenceline.holding_v1 g SET claimed_at = g.claimed_at WHERE OF_MARK RETURNING 1"
+            })
+    void withALockAloneTheStatementWorksOnAnOldState(String lock) throws Exception {
         // The control: the same statement, which locks the mark and does not look whether it was written meanwhile.
         Claim<Connection> claim = fence.claim(older);
-        String naive = "WITH g AS MATERIALIZED (SELECT 1 FROM fenceline.guard WHERE lock = '" + older.lock()
-                + "' AND token = " + older.value() + " FOR NO KEY UPDATE), w AS (UPDATE account SET balance ="
+        String ofMark = "g.lock = '" + older.lock() + "' AND g.token = " + older.value() + " AND g.holder = '"
+                + older.holder() + "'";
+        String naive = "WITH g AS MATERIALIZED (" + lock.replace("OF_MARK", ofMark)
+                + "), w AS (UPDATE account SET balance ="
                 + " (SELECT balance FROM account WHERE id = 1) + 100 WHERE id = 2 RETURNING 1)"
                 + " SELECT CASE WHEN EXISTS (SELECT 1 FROM g) THEN (SELECT count(*) FROM w) END";
 
@@ -411,7 +428,7 @@ class SingleStatementTest extends TwoGrants {
         assertThat(jdbi.update(
                         claim,
                         "UPDATE account SET <column> = <column> + :amount WHERE id IN (<ids>)",
-                        update -> update.bind("amount", 10).bindList("ids", java.util.List.of(1, 2))))
+                        update -> update.bind("amount", 10).bindList("ids", List.of(1, 2))))
                 .isEqualTo(2);
         assertThat(jdbi.update(claim, ADD, update -> update.bind(0, 5).bind(1, 1)))
                 .isEqualTo(1);

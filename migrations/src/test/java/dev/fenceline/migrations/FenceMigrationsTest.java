@@ -161,6 +161,8 @@ class FenceMigrationsTest {
                 "SELECT fenceline.leave_reading_v1(" + me + ", now())",
                 "SELECT held_at FROM fenceline.hold_v1(" + me + ", 1000, 1000, fenceline.seen_v1(ARRAY['a']))",
                 "SELECT held_at FROM fenceline.hold_concurrent_v1(" + me + ", 1000, 1000)",
+                "UPDATE fenceline.holding_v1 SET claimed_at = claimed_at WHERE lock = 'a' AND version::text <> ''"
+                        + " AND fenceline.limit_statement_v1(1000, 1000) RETURNING fenceline.note_held_v1(lock)",
                 "SELECT fenceline.record_v1(gen_random_uuid(), now(), 1)",
                 "SELECT fenceline.changed_v1(gen_random_uuid())",
                 "SELECT newest_token FROM fenceline.marks_v1(ARRAY['a'])")) {
@@ -174,6 +176,18 @@ class FenceMigrationsTest {
                 "DELETE FROM fenceline.operation",
                 "SELECT * FROM fenceline.schema_history")) {
             assertThatThrownBy(() -> Database.run(app, sql)).hasMessageContaining("permission denied for table");
+        }
+        // Through the view a mark is locked, and nothing else.
+        for (String sql : List.of(
+                "UPDATE fenceline.holding_v1 SET token = token",
+                "UPDATE fenceline.holding_v1 SET holder = holder",
+                "UPDATE fenceline.holding_v1 SET lock = lock",
+                "INSERT INTO fenceline.holding_v1 (lock, token, holder, claimed_at) SELECT 'b', token, holder, now()"
+                        + " FROM fenceline.holding_v1",
+                "DELETE FROM fenceline.holding_v1")) {
+            assertThatThrownBy(() -> Database.run(app, sql))
+                    .as(sql)
+                    .hasMessageContaining("permission denied for view holding_v1");
         }
         for (String sql : List.of(
                 "SELECT fenceline.shorten_timeout_v1('lock_timeout', 1)",

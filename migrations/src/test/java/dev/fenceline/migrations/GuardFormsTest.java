@@ -9,6 +9,8 @@ import java.sql.Statement;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The rules of the functions for several locks, for sharing, for reading and for one statement. */
 @Tag("server")
@@ -105,6 +107,54 @@ class GuardFormsTest {
                 .hasMessageContaining(
                         "Another transaction under token 10 of lock 'a' has ended since this statement began");
         assertThat(database.rows(hold + "fenceline.seen_v1(ARRAY['a', 'b']))")).hasSize(1);
+    }
+
+    @Test
+    void aStatementThatFindsNoMarkToHoldIsStaleOrLate() {
+        String refuse = "SELECT fenceline.refuse_held_v1('a', %d, (SELECT newest_holder FROM fenceline.mark_v1('a')))";
+
+        assertThatThrownBy(() -> Database.run(database.source(), refuse.formatted(9)))
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
+                .hasMessageContaining("Fenced work under token 9 of lock 'a' refused: it is not the mark");
+        assertThatThrownBy(() -> Database.run(database.source(), refuse.formatted(10)))
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"))
+                .hasMessageContaining(
+                        "Another transaction under token 10 of lock 'a' has ended since this statement began");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 2s, 3s", "50ms, 50ms, 50ms", "1min, 2s, 3s"})
+    void aStatementShortensTheLimitsOfItsSessionForItself(String before, String waits, String lasts)
+            throws SQLException {
+        try (Connection connection = database.source().getConnection();
+                Statement statement = connection.createStatement()) {
+            boolean hasTransactionLimit = number(statement, "SHOW server_version_num") >= 170000;
+            statement.execute("SET lock_timeout = '" + before + "'");
+            if (hasTransactionLimit) {
+                statement.execute("SET transaction_timeout = '" + before + "'");
+            }
+            String limit = "SELECT fenceline.limit_statement_v1(2000, 3000)::text";
+            String shown = ", current_setting('lock_timeout'), current_setting('transaction_timeout', true)";
+
+            try (var row = statement.executeQuery(limit + shown)) {
+                row.next();
+                assertThat(row.getString(2)).isEqualTo(waits);
+                assertThat(row.getString(3)).isEqualTo(hasTransactionLimit ? lasts : null);
+            }
+            try (var row = statement.executeQuery("SHOW lock_timeout")) {
+                row.next();
+                assertThat(row.getString(1)).as("afterwards").isEqualTo(before);
+            }
+        }
+    }
+
+    private static int number(Statement statement, String sql) throws SQLException {
+        try (var row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getInt(1);
+        }
     }
 
     @Test
