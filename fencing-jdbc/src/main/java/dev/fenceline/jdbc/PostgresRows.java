@@ -133,7 +133,7 @@ public final class PostgresRows<K> {
      *
      * @param lease a lease of the row's lock, still held
      * @param key the row's key
-     * @param reader makes an object of the row; what it throws comes out as it is, and the claim is made nevertheless
+     * @param reader makes an object of the row, never null; what it throws comes out as it is, and the claim is made nevertheless
      * @param <R> what is made of the row
      * @return the right to write the row, with what was read
      * @throws SQLException what the server says that has nothing to do with the fence
@@ -141,8 +141,9 @@ public final class PostgresRows<K> {
      * @throws dev.fenceline.StaleTokenException when a newer token was claimed already
      * @throws dev.fenceline.RetryableConflictException when the row was blocked for too long; names the blocker
      * @throws dev.fenceline.TokenRejectedException when the token is of another lock, or more than 25 h ahead of the server's clock
-     * @throws dev.fenceline.BackendMisconfiguredException when the table lacks the columns of the mark or a unique index on the key,
-     *     the server is a standby, synchronous_commit is off, the fence schema is missing, or the role lacks a right; says what to do
+     * @throws dev.fenceline.BackendMisconfiguredException when the table lacks the columns of the mark or a unique index on the key, or
+     *     is a view, the server is a standby, synchronous_commit is off, the fence schema is missing, or the role lacks a right; says
+     *     what to run
      * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached
      */
     public <R> RowClaim<R> claim(FencedLease lease, K key, RowReader<R> reader) throws SQLException {

@@ -130,6 +130,10 @@ public final class RowClaim<R> {
      * claim the row in between. It takes effect iff the transaction commits. A transaction in which a statement was refused as stale
      * has failed, and cannot commit, unless it is rolled back to a savepoint of yours.
      *
+     * <p>Above READ COMMITTED begin the transaction after the claim. One that began before may look at a snapshot in which the row is
+     * not claimed yet, or not there: it is made to fail, with {@link dev.fenceline.RetryableConflictException}, and works when it is run
+     * again.
+     *
      * <p><b>Not guaranteed:</b> that the commit happened: a driver reports the commit of a failed transaction as success, and a lost
      * answer stays unknown. A {@code RowMissingException} does not fail the transaction; a {@code RowExistsException} does, and there
      * nobody can look any more whether somebody newer has claimed that row. No timeout is set: whoever is paused in a

@@ -78,9 +78,12 @@ final class RowInTransaction<C> extends RowWriter<C> {
         if (mark.overtakenBy(target().token()).isPresent() || (mine && mark.exists())) {
             return Optional.empty();
         }
+        // Before the server is asked: a pause in between makes the transaction seem older, which costs one more run at
+        // most.
+        Duration acknowledged = session().sinceAcknowledged();
         RowSnapshot snapshot = snapshot(step, connection);
         if (!mine) {
-            if (!snapshot.mayPrecede(session().sinceAcknowledged())) {
+            if (!snapshot.mayPrecede(acknowledged)) {
                 return Optional.empty();
             }
             FencelineException conflict = RowRefusals.olderSnapshot(step, target(), snapshot, mark);
@@ -89,7 +92,8 @@ final class RowInTransaction<C> extends RowWriter<C> {
         }
         if (snapshot.lasts()) {
             try {
-                // Whoever makes the row moves the guard too: the server refuses to lock a version that is not the newest.
+                // Whoever makes the row moves the guard too: the server refuses to lock a version that is not the
+                // newest.
                 lockGuard(connection);
             } catch (StatementFailed failed) {
                 throw refusal(step, RowRights.toRead(step), connection, failed);
