@@ -75,9 +75,10 @@ public final class RowsOfATable {
     static void create(DataSource database) throws SQLException {
         try (Connection connection = database.getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TABLE IF NOT EXISTS order_line (order_id bigint, number int, cents bigint NOT NULL,"
-                    + " note text NOT NULL DEFAULT '', seen_at timestamptz, PRIMARY KEY (order_id, number),"
-                    + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid)");
+            statement.execute(
+                    "CREATE TABLE IF NOT EXISTS order_line (order_id bigint, number int, cents bigint NOT NULL,"
+                            + " note text NOT NULL DEFAULT '', seen_at timestamptz, PRIMARY KEY (order_id, number),"
+                            + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid)");
             statement.execute("INSERT INTO order_line (order_id, number, cents) VALUES (7, 1, 1000), (7, 2, 2000),"
                     + " (7, 3, 3000) ON CONFLICT DO NOTHING");
         }
@@ -103,8 +104,8 @@ public final class RowsOfATable {
         JdbiRows<Line> lines = JdbiRows.on(jdbi, LINES);
         Line first = new Line(7, 1);
         try (FencedLease lease = locks.fenced(lines.lock(first)).acquire()) {
-            JdbiRowClaim<Price> claim = lines.claim(
-                    lease, first, (row, context) -> new Price(row.getLong("cents"), row.getString("note")));
+            JdbiRowClaim<Price> claim =
+                    lines.claim(lease, first, (row, context) -> new Price(row.getLong("cents"), row.getString("note")));
             Price reduced = claim.row().orElseThrow().reducedBy(100);
             claim.update(JdbiRowValues.bound(query -> query.bindMethods(reduced)) // or bindBean, bind, bindMap
                     .set("cents", ":cents")
@@ -118,7 +119,8 @@ public final class RowsOfATable {
         PostgresRows<Line> lines = PostgresRows.on(dataSource, LINES);
         // snippet: blind-row
         try (FencedLease lease = locks.fenced(LockName.of("order", 7)).acquire()) {
-            lines.blind(lease, new Line(7, 2)).update(RowValues.ofSql("seen_at", "now()")); // no claim: nothing was read
+            lines.blind(lease, new Line(7, 2))
+                    .update(RowValues.ofSql("seen_at", "now()")); // no claim: nothing was read
         }
         // end snippet
     }

@@ -39,8 +39,7 @@ final class JdbcRunner implements RowRunner<Connection> {
         }
     }
 
-    static <R> Optional<R> read(
-            Connection connection, RowStatement statement, RowTarget target, RowReader<R> reader)
+    static <R> Optional<R> read(Connection connection, RowStatement statement, RowTarget target, RowReader<R> reader)
             throws StatementFailed {
         try (PreparedStatement prepared = prepare(connection, statement);
                 ResultSet row = prepared.executeQuery()) {

@@ -22,8 +22,8 @@ final class RowAutoCommit<C> extends RowWriter<C> {
         Duration wait = session().admission() == Admission.RAISING
                 ? engine().claimTimeout(session())
                 : session().patience();
-        RowRights rights =
-                RowRights.toWrite(form, engine().table(), values.columns(), session().admission());
+        RowRights rights = RowRights.toWrite(
+                form, engine().table(), values.columns(), session().admission());
         new RowSend<>(engine(), form, List.of(session()), rights, wait)
                 .run((sql, operation) ->
                         sql.write(form, target(), values, session().admission(), operation));

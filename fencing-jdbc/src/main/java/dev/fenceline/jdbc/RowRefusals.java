@@ -27,9 +27,10 @@ final class RowRefusals {
     /** Empty is to mean that there is no such row, so nothing must not be made of one that is there. */
     static <R> R made(@Nullable R object, RowTarget target) {
         if (object == null) {
-            throw new IllegalStateException("Reading of " + target.resource() + " under token " + target.token()
-                    + " refused: the row is there, and the reader made null of it, which would say that it is not. A claim"
-                    + " that was under way is made. Return an object; for a column that may be null, an Optional of it.");
+            throw new IllegalStateException(
+                    "Reading of " + target.resource() + " under token " + target.token()
+                            + " refused: the row is there, and the reader made null of it, which would say that it is not. A claim"
+                            + " that was under way is made. Return an object; for a column that may be null, an Optional of it.");
         }
         return object;
     }
@@ -76,8 +77,7 @@ final class RowRefusals {
     }
 
     /** Where the transaction cannot see what the claim found. */
-    static RetryableConflictException olderSnapshot(
-            String step, RowTarget target, RowSnapshot snapshot, RowMark mark) {
+    static RetryableConflictException olderSnapshot(String step, RowTarget target, RowSnapshot snapshot, RowMark mark) {
         return new RetryableConflictException(
                 step + " of " + target.resource() + " under token " + target.token()
                         + " refused: its transaction looks at a snapshot (" + snapshot.isolation()

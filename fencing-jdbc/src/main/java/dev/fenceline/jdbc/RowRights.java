@@ -77,7 +77,8 @@ final class RowRights {
         return lacks.isEmpty()
                 ? Optional.empty()
                 : Optional.of(step + " needs rights that the role '" + shape.role() + "' lacks: "
-                        + String.join(", and ", lacks) + ". As its owner, run: GRANT " + String.join(", ", grants) + " ON "
+                        + String.join(", and ", lacks) + ". As its owner, run: GRANT " + String.join(", ", grants)
+                        + " ON "
                         + table + " TO " + FencedTable.quoted(shape.role()));
     }
 
@@ -86,8 +87,7 @@ final class RowRights {
         List<String> absent = absent(shape, needed, right);
         if (!absent.isEmpty()) {
             lacks.add(right + " on " + absent);
-            grants.add(right + " ("
-                    + absent.stream().map(FencedTable::quoted).collect(Collectors.joining(", ")) + ")");
+            grants.add(right + " (" + absent.stream().map(FencedTable::quoted).collect(Collectors.joining(", ")) + ")");
         }
     }
 

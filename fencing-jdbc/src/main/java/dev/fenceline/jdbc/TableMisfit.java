@@ -30,8 +30,9 @@ final class TableMisfit {
 
     void requireReady(boolean standby, String fence, String role) {
         if (standby) {
-            throw refused("this server is a standby (pg_is_in_recovery() is true), which lags behind, and its marks with it."
-                    + " Connect to the primary (targetServerType=primary)");
+            throw refused(
+                    "this server is a standby (pg_is_in_recovery() is true), which lags behind, and its marks with it."
+                            + " Connect to the primary (targetServerType=primary)");
         }
         switch (fence) {
             case "none" ->
@@ -40,8 +41,9 @@ final class TableMisfit {
                 throw refused("the fence schema of this database is older than row mode. Run"
                         + " FenceMigrations.on(owner).install() once");
             case "no right" ->
-                throw refused("the role '" + role + "' may not use row mode. Run FenceMigrations.on(owner).grantRowsTo(\""
-                        + role + "\") as the owner of the schema");
+                throw refused(
+                        "the role '" + role + "' may not use row mode. Run FenceMigrations.on(owner).grantRowsTo(\""
+                                + role + "\") as the owner of the schema");
             default -> {
                 // Ready.
             }
@@ -60,7 +62,8 @@ final class TableMisfit {
                 // A table, maybe one of partitions.
             }
             case "" -> throw refused("there is no such table for this role. Check its name, and that of its schema");
-            case "v", "m" -> throw refused("it is a view, and the mark is kept in the rows of a table. " + base(relation.bases()));
+            case "v", "m" ->
+                throw refused("it is a view, and the mark is kept in the rows of a table. " + base(relation.bases()));
             case "f" ->
                 throw refused("it is a foreign table, whose rows and marks are on another server. Connect to that one");
             default -> throw refused("it is not a table. Check its name, and that of its schema");
@@ -81,7 +84,8 @@ final class TableMisfit {
         requireColumn(FencedTable.HOLDER, columns.get(FencedTable.HOLDER), "uuid", "uuid", "");
         if (token != null && token.element().equals("int8") && !token.notNull()) {
             faults.add("its column " + FencedTable.TOKEN + " may be null, and is to be NOT NULL");
-            commands.add("UPDATE " + table + " SET " + FencedTable.TOKEN + " = 0 WHERE " + FencedTable.TOKEN + " IS NULL");
+            commands.add(
+                    "UPDATE " + table + " SET " + FencedTable.TOKEN + " = 0 WHERE " + FencedTable.TOKEN + " IS NULL");
             commands.add(alter("ALTER COLUMN " + FencedTable.TOKEN + " SET DEFAULT 0, ALTER COLUMN " + FencedTable.TOKEN
                     + " SET NOT NULL"));
         }
@@ -113,7 +117,8 @@ final class TableMisfit {
         String column = "ALTER COLUMN " + name;
         String change = column + " DROP DEFAULT, " + column + " TYPE " + type + " USING ";
         return notNull
-                ? change + "coalesce(" + name + "::" + type + ", 0), " + column + " SET DEFAULT 0, " + column + " SET NOT NULL"
+                ? change + "coalesce(" + name + "::" + type + ", 0), " + column + " SET DEFAULT 0, " + column
+                        + " SET NOT NULL"
                 : change + name + "::" + type;
     }
 
@@ -126,7 +131,8 @@ final class TableMisfit {
                 .filter(column -> !shape.columns().containsKey(column))
                 .toList();
         if (!absent.isEmpty()) {
-            throw refused("it has no column " + String.join(" and no column ", absent) + ", which is to be a part of its key, but "
+            throw refused("it has no column " + String.join(" and no column ", absent)
+                    + ", which is to be a part of its key, but "
                     + List.copyOf(shape.columns().keySet()) + ". " + remedy(uniqueKeys));
         }
         if (shape.keyIndexes().isEmpty()) {

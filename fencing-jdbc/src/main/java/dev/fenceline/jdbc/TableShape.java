@@ -127,8 +127,7 @@ record TableShape(Map<String, Column> columns, Set<String> keyIndexes, String ro
                         new Column(row.getString(8), row.getString(9), row.getBoolean(7), Set.copyOf(texts(row, 10))));
             }
         } while (row.next());
-        TableShape shape =
-                new TableShape(Collections.unmodifiableMap(columns), keyIndexes, role, mayDelete, fsync);
+        TableShape shape = new TableShape(Collections.unmodifiableMap(columns), keyIndexes, role, mayDelete, fsync);
         misfit.requireFits(shape, relation);
         return shape;
     }

@@ -74,8 +74,7 @@ final class CrashRun implements AutoCloseable {
     /** Writers whose work is statements of row mode. */
     static CrashRun ofRows(PostgresProcess server, TestDatabase database, int account) {
         LockName name = Grants.freshLock();
-        return new CrashRun(
-                server, new Movements(database, account), name, CrashWork.Rows.on(database, account, name));
+        return new CrashRun(server, new Movements(database, account), name, CrashWork.Rows.on(database, account, name));
     }
 
     private CrashRun(PostgresProcess server, Movements movements, LockName name, CrashWork work) {

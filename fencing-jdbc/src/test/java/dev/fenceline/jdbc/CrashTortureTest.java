@@ -26,8 +26,7 @@ class CrashTortureTest {
             Movements.createLog(database);
             CrashWork.Rows.addMarks(database);
             long begun = System.nanoTime();
-            try (CrashRun run =
-                    byRows ? CrashRun.ofRows(server, database, 1) : CrashRun.ofUnits(server, database, 1)) {
+            try (CrashRun run = byRows ? CrashRun.ofRows(server, database, 1) : CrashRun.ofUnits(server, database, 1)) {
                 while (System.nanoTime() - begun < TimeUnit.SECONDS.toNanos(SECONDS) / 2) {
                     run.crash();
                 }

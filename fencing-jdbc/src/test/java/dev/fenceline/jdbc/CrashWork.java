@@ -69,7 +69,9 @@ interface CrashWork {
         }
 
         static RowValues movement(UUID operation, long read, long amount) {
-            return RowValues.of("balance", read + amount).and("operation", operation).and("read", read);
+            return RowValues.of("balance", read + amount)
+                    .and("operation", operation)
+                    .and("read", read);
         }
 
         static Rows on(TestDatabase database, int account, LockName lock) {

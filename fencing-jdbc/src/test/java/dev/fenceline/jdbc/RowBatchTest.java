@@ -158,9 +158,9 @@ class RowBatchTest extends OneRow {
                                 + " batch all rows set the same. Nothing was sent.");
         assertThatThrownBy(() -> rows.updateAll(Map.of(from, RowValues.ofSql("value", "value + 1"))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage(
-                        "Batch with " + resource + " refused: column value is given the expression 'value + 1', and a batch"
-                                + " sends values only; update this row by itself. Nothing was sent.");
+                .hasMessage("Batch with " + resource
+                        + " refused: column value is given the expression 'value + 1', and a batch"
+                        + " sends values only; update this row by itself. Nothing was sent.");
         assertThatThrownBy(() -> rows.updateAll(Map.of(from, RowValues.none())))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("Batch with " + resource + " refused: it sets no column. Nothing was sent.");

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -47,7 +48,7 @@ class RowCrashTest {
 
     private static final Map<Step, RowCrashClient> AT_ONCE = new EnumMap<>(Step.class);
     private static final Map<Step, RowCrashClient> WHEN_IT_IS_BACK = new EnumMap<>(Step.class);
-    private static final Map<RowCrashClient, FencingToken> MARKS = new java.util.HashMap<>();
+    private static final Map<RowCrashClient, FencingToken> MARKS = new HashMap<>();
 
     static EmbeddedServers servers;
     static PostgresProcess server;
@@ -172,7 +173,9 @@ class RowCrashTest {
         RowCrashClient client = WHEN_IT_IS_BACK.get(step);
         switch (step) {
             case CLAIM_ON_ITS_WAY, CLAIM_UNANSWERED, CLAIMED, RECORDED_WRITE_UNANSWERED -> {
-                assertThat(client.failure()).as("a claim is repeated, a record found").isEmpty();
+                assertThat(client.failure())
+                        .as("a claim is repeated, a record found")
+                        .isEmpty();
                 assertThat(client.movements.holds(client.operation)).isTrue();
             }
             case ABSENCE_CLAIM_UNANSWERED, ABSENCE_CLAIMED -> {
@@ -218,8 +221,9 @@ class RowCrashTest {
     @ParameterizedTest
     @MethodSource("clients")
     void noAcknowledgedClaimOrWriteIsLostAndNothingElseAppears(RowCrashClient client) {
-        boolean carriedOut = client.claim().isPresent() || Arrays.asList(Step.CLAIM_UNANSWERED, Step.ABSENCE_CLAIM_UNANSWERED)
-                .contains(client.step);
+        boolean carriedOut = client.claim().isPresent()
+                || Arrays.asList(Step.CLAIM_UNANSWERED, Step.ABSENCE_CLAIM_UNANSWERED)
+                        .contains(client.step);
         if (client.step != Step.CLAIM_ON_ITS_WAY) {
             assertThat(carriedOut).isTrue();
             assertThat(MARKS.get(client)).isEqualTo(client.token());
@@ -234,8 +238,7 @@ class RowCrashTest {
                 .isPresent();
         if (untold) {
             client.movements.believe(
-                    client.operation,
-                    client.movements.holds(client.operation) ? Belief.APPLIED : Belief.NEVER_APPLIED);
+                    client.operation, client.movements.holds(client.operation) ? Belief.APPLIED : Belief.NEVER_APPLIED);
         }
         if (!client.step.isOfNoRow() && client.step != Step.DELETION_UNANSWERED) {
             assertThat(client.movements.violations()).isEmpty();
@@ -249,7 +252,8 @@ class RowCrashTest {
 
         claim.upsert(RowValues.of("balance", claim.row().orElse(0L)));
 
-        assertThatThrownBy(() -> client.rows().blind(client.older, client.account).upsert(RowValues.of("balance", 0)))
+        assertThatThrownBy(
+                        () -> client.rows().blind(client.older, client.account).upsert(RowValues.of("balance", 0)))
                 .isInstanceOfSatisfying(
                         StaleTokenException.class, e -> assertThat(e.newest()).isEqualTo(client.token()))
                 .hasMessageContaining("token " + client.older + " is older by");

@@ -61,7 +61,8 @@ class RowMisfitTest extends OneRow {
 
         assertThatThrownBy(() -> onPlain.claim(older, id, VALUE))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessageStartingWith("Row mode on table \"public\".\"plain\" refused: " + why + ". As its owner, run: ")
+                .hasMessageStartingWith(
+                        "Row mode on table \"public\".\"plain\" refused: " + why + ". As its owner, run: ")
                 .hasMessageEndingWith(". Nothing happened.")
                 .satisfies(e -> {
                     String message = String.valueOf(e.getMessage());
@@ -93,7 +94,9 @@ class RowMisfitTest extends OneRow {
         created("TABLE", "base", " (id bigint PRIMARY KEY, value bigint" + MARK + ")");
         created("TABLE", "second", " (other bigint)");
         created("VIEW", "seen", " AS SELECT * FROM base");
-        refused(table("seen"), "it is a view, and the mark is kept in the rows of a table. Name that table, which is public.base");
+        refused(
+                table("seen"),
+                "it is a view, and the mark is kept in the rows of a table. Name that table, which is public.base");
         created("VIEW", "joined", " AS SELECT * FROM base, second");
         refused(
                 table("joined"),
@@ -118,7 +121,8 @@ class RowMisfitTest extends OneRow {
         created("TABLE", "vague", " (value bigint" + MARK + ", " + key + ")");
         refused(
                 table("vague"),
-                "it has no unique index on exactly the columns [id], so these do not tell one row from another. " + remedy);
+                "it has no unique index on exactly the columns [id], so these do not tell one row from another. "
+                        + remedy);
     }
 
     @Test
@@ -146,7 +150,8 @@ class RowMisfitTest extends OneRow {
     }
 
     /** Says what is missing; what it tells to run is run, and then it works. */
-    private void lacks(String role, String step, String lacks, String grant, ThrowingCallable statement) throws Throwable {
+    private void lacks(String role, String step, String lacks, String grant, ThrowingCallable statement)
+            throws Throwable {
         String named = role + "_" + database.name();
         assertThatThrownBy(statement)
                 .isInstanceOf(BackendMisconfiguredException.class)
@@ -210,8 +215,9 @@ class RowMisfitTest extends OneRow {
         try (Connection connection = transaction(source)) {
             assertThatThrownBy(() -> claim.in(connection).update(value(7)))
                     .isInstanceOf(BackendMisconfiguredException.class)
-                    .hasMessageContaining("Update needs rights that the role 'half_" + database.name()
-                            + "' lacks: UPDATE on [value]. As its owner, run: GRANT UPDATE (\"value\") ON \"thing\" TO ");
+                    .hasMessageContaining(
+                            "Update needs rights that the role 'half_" + database.name()
+                                    + "' lacks: UPDATE on [value]. As its owner, run: GRANT UPDATE (\"value\") ON \"thing\" TO ");
         }
         assertThat(stored()).isEqualTo("100");
     }

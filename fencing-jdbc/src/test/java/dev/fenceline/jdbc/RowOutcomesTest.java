@@ -403,9 +403,10 @@ class RowOutcomesTest extends OneRow {
     @Test
     void aReaderThatMakesNothingOfARowIsToldWhichRow() throws SQLException {
         RowReader<String> tag = row -> row.getString("tag");
-        String message = "Reading of " + resource + " under token " + older + " refused: the row is there, and the reader"
-                + " made null of it, which would say that it is not. A claim that was under way is made. Return an object;"
-                + " for a column that may be null, an Optional of it.";
+        String message =
+                "Reading of " + resource + " under token " + older + " refused: the row is there, and the reader"
+                        + " made null of it, which would say that it is not. A claim that was under way is made. Return an object;"
+                        + " for a column that may be null, an Optional of it.";
         assertThatThrownBy(() -> rows.claim(older, id, tag))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage(message);

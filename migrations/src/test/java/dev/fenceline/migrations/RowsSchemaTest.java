@@ -144,9 +144,11 @@ class RowsSchemaTest {
         assertThatThrownBy(() -> Database.run(database.source(), "DELETE FROM bank.account"))
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL004"))
-                .hasMessageContaining("Deletion from bank.account refused: the mark of the row, 4503599627370496, is more than"
-                        + " 25 h ahead of this server's clock")
-                .hasMessageContaining("Set fence_token of that row to 0 and fence_holder to NULL, then delete it again.");
+                .hasMessageContaining(
+                        "Deletion from bank.account refused: the mark of the row, 4503599627370496, is more than"
+                                + " 25 h ahead of this server's clock")
+                .hasMessageContaining(
+                        "Set fence_token of that row to 0 and fence_holder to NULL, then delete it again.");
         database.execute("UPDATE bank.account SET fence_token = 0, fence_holder = NULL; DELETE FROM bank.account");
         assertThat(marks()).as("it would lock out every honest holder").isEmpty();
     }
