@@ -5,10 +5,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Sends statements through JDBC alone. */
@@ -74,10 +72,13 @@ final class JdbcRunner implements RowRunner<Connection> {
 
     /** The driver writes byte arrays, numbers and the like best from an array of their own type. */
     private static Object[] typed(List<@Nullable Object> elements) {
-        Set<Class<?>> types = new HashSet<>();
-        elements.forEach(element -> types.add(element == null ? Object.class : element.getClass()));
-        return types.size() == 1
-                ? elements.toArray((Object[]) Array.newInstance(types.iterator().next(), 0))
+        Object first = elements.isEmpty() ? null : elements.get(0);
+        return first != null && elements.stream().allMatch(element -> isOf(first.getClass(), element))
+                ? elements.toArray((Object[]) Array.newInstance(first.getClass(), 0))
                 : elements.toArray();
+    }
+
+    private static boolean isOf(Class<?> type, @Nullable Object element) {
+        return element != null && element.getClass() == type;
     }
 }

@@ -36,8 +36,7 @@ final class RowBatch<C> {
         if (change.columns().isEmpty()) {
             throw refused(target, "it sets no column");
         }
-        if (!values.isEmpty()
-                && !Set.copyOf(change.columns()).equals(Set.copyOf(values.get(0).columns()))) {
+        if (!values.isEmpty() && !areSame(change.columns(), values.get(0).columns())) {
             throw refused(
                     target,
                     "it sets the columns " + change.columns() + ", and another one "
@@ -77,6 +76,11 @@ final class RowBatch<C> {
         RowRights rights = RowRights.toWrite(RowForm.UPDATE, engine.table(), columns, Admission.EQUAL);
         new RowSend<>(engine, RowForm.UPDATE, sessions, rights, wait)
                 .run((sql, operation) -> sql.batch(targets, columns, arrays, operation));
+    }
+
+    /** In the same order as a rule, which needs no sets for each row. */
+    private static boolean areSame(List<String> columns, List<String> others) {
+        return columns.equals(others) || Set.copyOf(columns).equals(Set.copyOf(others));
     }
 
     private static IllegalArgumentException refused(RowTarget target, String why) {

@@ -89,8 +89,9 @@ public final class FenceMigrations {
     }
 
     /**
-     * Lets a role use fences, and nothing else: USAGE on the schema and EXECUTE on the functions that a fence calls. The role
-     * cannot read or write a table of the schema. Idempotent.
+     * Lets a role use fences, and nothing else: USAGE on the schema, EXECUTE on the functions that a fence calls, and the view through
+     * which one statement locks its mark; that shows the names of all locks and their tokens. The role cannot read or write a table of
+     * the schema. Idempotent.
      *
      * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
      * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role
