@@ -33,8 +33,10 @@ final class HeldStatement {
 
     private static final int MAX_CONFLICTS = 20;
 
-    // Text that is ours, around that of the user. What is ours names everything in full, operators too: the session's path is not ours.
-    // One lock: its mark is written as it is, in the version that this statement sees. The limits are set by a subquery that depends
+    // Text that is ours, around that of the user. What is ours names everything in full, operators too: the session's
+    // path is not ours.
+    // One lock: its mark is written as it is, in the version that this statement sees. The limits are set by a subquery
+    // that depends
     // on no row, and so before one is waited for. The line break ends a comment that the user's text may end with.
     private static final String HOLD_ONE = """
             fenceline_token AS MATERIALIZED
@@ -50,8 +52,8 @@ final class HeldStatement {
 
     private static final String HOLD_SEVERAL = "fenceline_held AS MATERIALIZED"
             + " (SELECT held_at FROM fenceline.hold_v1(?, ?, ?, ?, ?, fenceline.seen_v1(?)))";
-    private static final String HOLD_CONCURRENT = "fenceline_held AS MATERIALIZED"
-            + " (SELECT held_at FROM fenceline.hold_concurrent_v1(?, ?, ?, ?, ?))";
+    private static final String HOLD_CONCURRENT =
+            "fenceline_held AS MATERIALIZED" + " (SELECT held_at FROM fenceline.hold_concurrent_v1(?, ?, ?, ?, ?))";
     private static final String ROWS = ", fenceline_rows AS (";
     private static final String END_OF_ROWS = "\nRETURNING 1)";
     private static final String SELECT_IF_HELD = " SELECT CASE WHEN EXISTS (SELECT 1 FROM fenceline_held) THEN ";
@@ -155,12 +157,11 @@ final class HeldStatement {
     }
 
     private String text(String dml) {
-        String hold =
-                switch (form) {
-                    case ONE -> HOLD_ONE;
-                    case SEVERAL -> HOLD_SEVERAL;
-                    case CONCURRENT -> HOLD_CONCURRENT;
-                };
+        String hold = switch (form) {
+            case ONE -> HOLD_ONE;
+            case SEVERAL -> HOLD_SEVERAL;
+            case CONCURRENT -> HOLD_CONCURRENT;
+        };
         String otherwise = form == Form.ONE ? REFUSE_ONE : "";
         return operation.isPresent()
                 ? "WITH " + OPERATION + hold + ROWS + dml + END_OF_ROWS + RECORD + SELECT_IF_HELD + COUNT_IF_RECORDED

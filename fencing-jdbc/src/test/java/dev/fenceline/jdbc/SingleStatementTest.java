@@ -140,8 +140,7 @@ class SingleStatementTest extends TwoGrants {
             tokens.add(Grants.next(Grants.freshLock()));
             fence.claim(tokens);
         }
-        Claim<Connection> late =
-                PostgresFence.on(database.sourceNamed("late")).resume(tokens);
+        Claim<Connection> late = PostgresFence.on(database.sourceNamed("late")).resume(tokens);
         String copy = "UPDATE account SET balance = (SELECT balance FROM account WHERE id = 1) + 100 WHERE id = 2";
 
         Future<Long> copied = claim.inTransaction(c -> {
