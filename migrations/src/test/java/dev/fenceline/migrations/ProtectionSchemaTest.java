@@ -78,10 +78,15 @@ class ProtectionSchemaTest {
                 "plain, 'plain', '{id}', 'on' | 22023 | Protection of public.plain refused: mode 'on' is neither observe nor"
                         + " enforce | observe records",
                 "plain, 'plain', '{id}', NULL | 22023 | refused: mode NULL is neither observe nor enforce | observe records",
-                "plain, '4ever', '{id}', 'enforce' | 22023 | Lock name '4ever' refused: it is not in canonical form | 42",
-                "plain, 'a:b', '{id}', 'enforce' | 22023 | Protection of public.plain refused: 'a:b' is no class of locks, or no"
-                        + " key is given | with '{}' one lock covers all rows.",
-                "plain, 'plain', NULL, 'enforce' | 22023 | is no class of locks, or no key is given | one lock covers all rows.",
+                "plain, '4ever', '{id}', 'enforce' | 22023 | Protection of public.plain refused: '4ever' is no class of locks |"
+                        + " A class is a letter followed by at most 63 letters",
+                "plain, '', '{id}', 'enforce' | 22023 | Protection of public.plain refused: '' is no class of locks | it is account.",
+                "plain, '', '{}', 'observe' | 22023 | Protection of public.plain refused: '' is no class of locks | it is account.",
+                "plain, NULL, '{id}', 'enforce' | 22023 | refused: NULL is no class of locks | it is account.",
+                "plain, 'a:b', '{id}', 'enforce' | 22023 | Protection of public.plain refused: 'a:b' is no class of locks | it is",
+                "plain, 'plain', NULL, 'enforce' | 22023 | Protection of public.plain refused: its key is null | with '{}' one"
+                        + " lock covers all rows.",
+                "plain, 'plain', '{id,NULL}', 'enforce' | 22023 | its key is null, or has a null in it | one lock covers all",
             })
     void whatCannotBeProtectedIsRefused(String arguments, String state, String message, String hint) {
         String call = "SELECT fenceline.protect('" + arguments.replaceFirst(",", "',") + ")";

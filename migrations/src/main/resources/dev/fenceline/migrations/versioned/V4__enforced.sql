@@ -535,8 +535,15 @@ BEGIN
     IF position(':' IN p_lock_class) > 0 OR p_key IS NULL THEN
         RAISE EXCEPTION USING
             ERRCODE = 'invalid_parameter_value',
-            MESSAGE = format('Protection of %s refused: %L is no class of locks, or no key is given', p_table, p_lock_class),
-            HINT = 'For locks such as account:42 the class is account, and the key ARRAY[''id'']; with ''{}'' one lock covers all rows.';
+            MESSAGE = format('Protection of %s refused: %L is no class of locks', p_table, p_lock_class),
+            HINT = 'A class is a letter followed by at most 63 letters, digits, dots, hyphens or underscores: for locks such as'
+                ' account:42 it is account.';
+    END IF;
+    IF p_key IS NULL OR array_position(p_key, NULL) IS NOT NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('Protection of %s refused: its key is null, or has a null in it', p_table),
+            HINT = 'For locks such as account:42 the key is ARRAY[''id'']; with ''{}'' one lock covers all rows.';
     END IF;
     PERFORM fenceline.require_protectable_v1(p_table);
 
