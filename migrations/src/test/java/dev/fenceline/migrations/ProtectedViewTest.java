@@ -63,6 +63,18 @@ class ProtectedViewTest {
     }
 
     @Test
+    void anOldStyleChildOfLaterIsNotProtectedUntilItIsByItself() {
+        database.execute("SELECT fenceline.protect('plain', 'thing', '{id}', 'enforce');"
+                + " CREATE TABLE child () INHERITS (plain); INSERT INTO child VALUES (7, 'x'); UPDATE plain SET name = 'y'");
+        assertThat(database.rows("SELECT name FROM plain")).containsExactly("y");
+        assertThat(database.rows(VIEW)).containsExactly("plain enforce thing {id}");
+
+        database.execute("SELECT fenceline.protect('child', 'thing', '{id}', 'enforce')");
+        assertThatThrownBy(() -> Database.run(database.source(), "UPDATE plain SET name = 'z'"))
+                .hasMessageContaining("UPDATE on public.child refused: it needs lock 'thing:7' (never claimed)");
+    }
+
+    @Test
     void aTriggerThatSomebodyMadeByHandIsNoProtection() {
         database.execute("CREATE TRIGGER by_hand AFTER INSERT ON plain FOR EACH ROW"
                 + " EXECUTE FUNCTION fenceline.judge_write_v1('observe', 'thing', 'id')");
