@@ -93,7 +93,7 @@ public final class JdbiFence extends GuardFence<Handle> {
      * });
      * }</pre>
      *
-     * <p>Else as {@link PostgresFence#enter}.
+     * <p>Else as {@link PostgresFence#enter}, which says what is not noticed: reads that a savepoint has undone.
      *
      * @param handle in a transaction that has read and written nothing yet; settings may come before
      * @param token what was claimed, in a transaction of its own before this one began

@@ -93,7 +93,8 @@ public final class PostgresFence extends GuardFence<Connection> {
      * <p><b>Not guaranteed:</b> what a fenced unit looks at when it ends. A statement that fails and whose exception is swallowed
      * makes the commit roll everything back, and the driver does not say so. A commit whose answer is lost is not settled. After
      * a commit or rollback in the middle, the rest is unfenced, and only protected tables refuse it. Rolling back to a savepoint is
-     * fine if it was set after entering. {@link #isolation} and {@link #concurrent} are for units: this transaction has the level that
+     * fine if it was set after entering. A table that was read before is noticed by the lock that reading it left, and a rollback to a
+     * savepoint gives that back: what was read inside may be older than the claim and is not noticed. {@link #isolation} and {@link #concurrent} are for units: this transaction has the level that
      * it was given, and keeps others of its claim out.
      *
      * <p><b>Blocking:</b> waits for another transaction under the same lock, 10 s at most. Until it ends, the transaction keeps
@@ -110,8 +111,8 @@ public final class PostgresFence extends GuardFence<Connection> {
      * @throws dev.fenceline.BackendMisconfiguredException as when claiming
      * @throws dev.fenceline.BackendUnavailableException when the connection was lost
      * @throws IllegalArgumentException when two tokens are of one lock
-     */
      * @throws IllegalStateException when this thread is inside a fenced transaction of the same lock on another connection
+     */
     public void enter(Connection connection, FencingToken token, FencingToken... more) {
         JoinedTransaction.enter(source(), settings(), connection, token, more);
     }

@@ -219,11 +219,11 @@ class EnteringTest extends TwoGrants {
 
     @Test
     void readingBeforeEnteringLosesAnUpdate() throws Exception {
-        // The naive order, which plain SQL cannot refuse.
+        // The naive order, which enter and the fence refuse: by what they call when they have looked.
         fence.claim(older);
         long read = TestDatabase.read(connection, 1);
         JdbcWork.add(fence.resume(older), 1, 10);
-        ProtectedBank.enter(connection, older);
+        TestDatabase.enter(connection, older);
         TestDatabase.write(connection, 1, read + 10);
         connection.commit();
 
@@ -293,10 +293,10 @@ class EnteringTest extends TwoGrants {
 
     @Test
     void enteringUnderASavepointLosesAnUpdateWhenThatIsRolledBack() throws Exception {
-        // The naive order on a table that is not protected.
+        // The naive order on a table that is not protected, again by what looks at nothing.
         fence.claim(older);
         Savepoint before = connection.setSavepoint();
-        ProtectedBank.enter(connection, older);
+        TestDatabase.enter(connection, older);
         long read = TestDatabase.read(connection, 1);
         connection.rollback(before);
         JdbcWork.add(fence.claim(newer), 1, 10);

@@ -38,7 +38,7 @@ class GuardFormsTest {
         assertThatThrownBy(() -> Database.run(database.source(), claim(20, 5)))
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
-                .hasMessageContaining("Claim of lock 'b' under token 5 refused: the mark is 11")
+                .hasMessageContaining("Claim of token 5/00000000 on lock 'b' refused: the mark is token 11/00000000")
                 .hasMessageContaining("Detail: 2 11 00000000-0000-0000-0000-000000000001");
         assertThat(database.rows("SELECT token FROM fenceline.guard ORDER BY lock"))
                 .containsExactly("10", "11");
@@ -52,7 +52,7 @@ class GuardFormsTest {
         assertThatThrownBy(() -> Database.run(database.source(), claim(20, 1L << 52)))
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL004"))
-                .hasMessageContaining("Claim of lock 'b' refused")
+                .hasMessageContaining("Claim of token 4503599627370496/00000000 on lock 'b' refused: it is more than 25 h ahead")
                 .hasMessageContaining("Detail: 2 ");
         assertThat(database.rows("SELECT token FROM fenceline.guard ORDER BY lock"))
                 .containsExactly("10", "11");
@@ -68,7 +68,7 @@ class GuardFormsTest {
                             database.source(), "SELECT * FROM fenceline." + function + "(" + stale + ", 1000, 1000)"))
                     .isInstanceOfSatisfying(
                             SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
-                    .hasMessageContaining("Fenced work under token 9 of lock 'b' refused: it is not the mark");
+                    .hasMessageContaining("Fenced work under token 9 of lock 'b' refused: the mark is token 11/00000000");
         }
     }
 

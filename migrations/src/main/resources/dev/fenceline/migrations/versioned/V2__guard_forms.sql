@@ -78,14 +78,31 @@ BEGIN
 END
 $$;
 
+-- A token for messages, as written elsewhere: value and the first digits of the holder.
+CREATE FUNCTION fenceline.token_text_v1(p_token bigint, p_holder uuid) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'token ' || p_token || '/' || left(p_holder::text, 8)
+$$;
+
+-- Refuses work under a token that is not the mark, and says whose turn it is to do what.
 CREATE FUNCTION fenceline.not_the_mark_v1(p_lock text, p_token bigint) RETURNS void
     LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    v_mark fenceline.guard;
 BEGIN
+    SELECT g.* INTO v_mark FROM fenceline.guard g WHERE g.lock = p_lock;
     RAISE EXCEPTION USING
         ERRCODE = 'FL001',
-        MESSAGE = format('Fenced work under token %s of lock %L refused: it is not the mark', p_token, p_lock);
+        MESSAGE = format('Fenced work under token %s of lock %L refused: %s', p_token, p_lock,
+            coalesce('the mark is ' || fenceline.token_text_v1(v_mark.token, v_mark.holder), 'it was never claimed here')),
+        HINT = CASE WHEN v_mark.token >= p_token
+            THEN 'Another holder has taken over. Stop, and do not retry with this token: acquire the lock anew, and begin at the read.'
+            ELSE 'Claim first, in a transaction of its own: CALL fenceline.claim(lock, token, holder).'
+            END;
 END
 $$;
 
@@ -129,8 +146,12 @@ BEGIN
         IF p_tokens[i] - v_now_us > 90000000000 THEN
             RAISE EXCEPTION USING
                 ERRCODE = 'FL004',
-                MESSAGE = format('Claim of lock %L refused: the token is more than 25 h ahead of this server''s clock', p_locks[i]),
-                DETAIL = format('%s %s', i, p_tokens[i] - v_now_us);
+                MESSAGE = format('Claim of %s on lock %L refused: it is more than 25 h ahead of this server''s clock, and the mark is %s',
+                    fenceline.token_text_v1(p_tokens[i], p_holders[i]), p_locks[i],
+                    coalesce((SELECT fenceline.token_text_v1(g.token, g.holder) FROM fenceline.guard g WHERE g.lock = p_locks[i]),
+                        'not set')),
+                DETAIL = format('%s %s', i, p_tokens[i] - v_now_us),
+                HINT = 'Nothing happened. A token is microseconds of the lock server''s time: check that clock and this one, and who sent the token.';
         END IF;
     END LOOP;
 
@@ -161,8 +182,11 @@ BEGIN
             SELECT g.* INTO STRICT v_newest FROM fenceline.guard g WHERE g.lock = p_locks[i];
             RAISE EXCEPTION USING
                 ERRCODE = 'FL001',
-                MESSAGE = format('Claim of lock %L under token %s refused: the mark is %s', p_locks[i], p_tokens[i], v_newest.token),
-                DETAIL = format('%s %s %s', i, v_newest.token, v_newest.holder);
+                MESSAGE = format('Claim of %s on lock %L refused: the mark is %s',
+                    fenceline.token_text_v1(p_tokens[i], p_holders[i]), p_locks[i],
+                    fenceline.token_text_v1(v_newest.token, v_newest.holder)),
+                DETAIL = format('%s %s %s', i, v_newest.token, v_newest.holder),
+                HINT = 'Another holder has taken over. Stop, and do not retry with this token: acquire the lock anew.';
         END IF;
         v_left_ms := greatest(1, least(p_timeout_ms, ceil(extract(epoch FROM v_deadline - clock_timestamp()) * 1000)));
         v_set := set_config('lock_timeout', v_left_ms::text, true);

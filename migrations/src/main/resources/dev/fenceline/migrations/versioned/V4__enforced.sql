@@ -22,16 +22,12 @@ AS 'SELECT 4';
 
 -- Names -----------------------------------------------------------------------------------------------------------------
 
--- The canonical form of a name, as LockName writes it; NULL when a part is. Other encodings than UTF8 know no other forms.
+-- The canonical form of a name, as LockName writes it; NULL when a part is.
 CREATE FUNCTION fenceline.lock_text_v1(p_class text, p_parts text[]) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN array_position(p_parts, NULL) IS NULL THEN p_class || coalesce(
-        (SELECT string_agg(':' || replace(replace(
-                    CASE WHEN getdatabaseencoding() = 'UTF8' THEN normalize(part.plain) ELSE part.plain END,
-                    '%', '%25'), ':', '%3A'), '' ORDER BY part.place)
-           FROM unnest(p_parts) WITH ORDINALITY AS part (plain, place)), '') END
+    SELECT CASE WHEN array_position(p_parts, NULL) IS NULL THEN fenceline.row_lock_v1(p_class, p_parts) END
 $$;
 
 -- The database is asked for what LockName checks in Java, since names that differ protect nothing from each other.
@@ -71,7 +67,7 @@ BEGIN
 END
 $$;
 
--- A lock for messages, with its token as written elsewhere: value and the first digits of the holder. Who observes does not look at
+-- A lock for messages, with its mark. Who observes does not look at
 -- marks: that would be one more read of a serializable transaction of the user's, and could make it or another one fail.
 CREATE FUNCTION fenceline.mark_text_v1(p_mode text, p_lock text) RETURNS text
     LANGUAGE sql STABLE
@@ -81,7 +77,7 @@ AS $$
         WHEN p_lock IS NULL THEN '<none, its key is null>'
         WHEN p_mode = 'observe' THEN '''' || p_lock || ''''
         ELSE '''' || p_lock || ''' (' || coalesce(
-            (SELECT 'token ' || g.token || '/' || left(g.holder::text, 8) FROM fenceline.guard g WHERE g.lock = p_lock),
+            (SELECT fenceline.token_text_v1(g.token, g.holder) FROM fenceline.guard g WHERE g.lock = p_lock),
             'never claimed') || ')'
         END
 $$;
@@ -146,7 +142,8 @@ AS $$
       FROM (SELECT lock, place, row_number() OVER (ORDER BY place) AS turn FROM entry) AS numbered
 $$;
 
--- As in V1, and says so to the triggers.
+-- As in V1, and says so to the triggers. Not by enter_v2, though that would cost no more: in a read-only transaction that enters by
+-- reading, and whoever calls this counts on the lock.
 CREATE OR REPLACE FUNCTION fenceline.enter_v1(
         p_lock text, p_token bigint, p_holder uuid, p_wait_ms integer, p_transaction_ms integer)
     RETURNS TABLE (entered_xid text, entered_at timestamptz)
@@ -155,21 +152,12 @@ CREATE OR REPLACE FUNCTION fenceline.enter_v1(
 AS $$
 BEGIN
     PERFORM fenceline.require_primary_v1('Fenced transaction');
-    -- A holder that is stopped here or later keeps others out no longer than this.
-    PERFORM fenceline.shorten_timeout_v1('lock_timeout', p_wait_ms);
-    PERFORM fenceline.shorten_timeout_v1('idle_in_transaction_session_timeout', p_wait_ms);
-    PERFORM fenceline.shorten_timeout_v1('tcp_user_timeout', p_wait_ms);
-    IF current_setting('server_version_num')::integer >= 170000 THEN
-        PERFORM fenceline.shorten_timeout_v1('transaction_timeout', p_transaction_ms);
-    END IF;
-
+    PERFORM fenceline.limit_work_v1(p_wait_ms, p_transaction_ms);
     -- Writes the row, so that a transaction above READ COMMITTED whose snapshot is older fails with 40001: see V1.
     UPDATE fenceline.guard g SET claimed_at = g.claimed_at
      WHERE g.lock = p_lock AND g.token = p_token AND g.holder = p_holder;
     IF NOT FOUND THEN
-        RAISE EXCEPTION USING
-            ERRCODE = 'FL001',
-            MESSAGE = format('Fenced transaction under token %s of lock %L refused: it is not the mark', p_token, p_lock);
+        PERFORM fenceline.not_the_mark_v1(p_lock, p_token);
     END IF;
     PERFORM fenceline.has_entered_v1(ARRAY[p_lock], ARRAY[p_token], ARRAY[p_holder]);
     entered_xid := pg_current_xact_id()::text;
@@ -178,21 +166,25 @@ BEGIN
 END
 $$;
 
--- Names the tables that this transaction has read or written already: a lock on each is kept until it ends. Locks on the catalogue
--- and on this schema tell nothing. Looks into the lock table of the server, so it is asked only where there is a doubt.
+-- Names the tables that this transaction has read or written already: a lock on each is kept until it ends, but given back by a rollback
+-- to a savepoint. Locks on the catalogue and on this schema tell nothing. In plpgsql, which keeps the plan: making it takes longer
+-- than looking into the lock table of the server.
 CREATE FUNCTION fenceline.touched_v1() RETURNS text
-    LANGUAGE sql VOLATILE
+    LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY c.oid::regclass::text)
-      FROM pg_locks l
-      JOIN pg_class c ON c.oid = l.relation
-     WHERE l.pid = pg_backend_pid()
-       AND l.locktype = 'relation'
-       AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-       AND c.oid >= 16384
-       AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-       AND c.relnamespace <> 'fenceline'::regnamespace
+BEGIN
+    RETURN (
+        SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY c.oid::regclass::text)
+          FROM pg_locks l
+          JOIN pg_class c ON c.oid = l.relation
+         WHERE l.pid = pg_backend_pid()
+           AND l.locktype = 'relation'
+           AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+           AND c.oid >= 16384
+           AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+           AND c.relnamespace <> 'fenceline'::regnamespace);
+END
 $$;
 
 -- Enters several locks, in the order given, in a transaction that somebody else manages. Nobody looks at its end, so a rollback to
@@ -298,8 +290,51 @@ BEGIN
         pg_current_xact_id());
     -- No class begins with a star, so this is no lock's name.
     PERFORM fenceline.note_entry_v1('*');
+    PERFORM fenceline.note_call_v1();
 END
 $$;
+
+-- In vain ---------------------------------------------------------------------------------------------------------------
+
+-- What enter and bypass do holds until their transaction ends, and in auto-commit that is the statement itself: whoever forgot BEGIN
+-- would take it for done. A function is not told whether its transaction was begun by BEGIN, and the times of the statement and of the
+-- transaction differ in auto-commit too, where the statement came in several messages. But the end of the transaction can be
+-- seen, by a deferred trigger: a COMMIT is a message of its own, with a time of its own, and in auto-commit the time is still that of
+-- the call. Several statements in one string have one time too; those have then used a table. Under SET CONSTRAINTS ALL IMMEDIATE
+-- the trigger does not wait for the end, and warns without need.
+CREATE FUNCTION fenceline.note_call_v1() RETURNS void
+    LANGUAGE plpgsql VOLATILE
+    SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM set_config('fenceline.called', extract(epoch FROM statement_timestamp())::text, true);
+END
+$$;
+
+CREATE FUNCTION fenceline.tell_in_vain_v1() RETURNS trigger
+    LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF current_setting('fenceline.called', true) = extract(epoch FROM statement_timestamp())::text
+        AND fenceline.touched_v1() IS NULL THEN
+        PERFORM set_config('fenceline.called', '', true);
+        RAISE WARNING USING
+            MESSAGE = format('fenceline.%s holds until its transaction ends, and that was this one statement: it has no effect on the'
+                ' next one', TG_ARGV[0]),
+            HINT = format('Begin a transaction first (BEGIN, or auto-commit off), then call fenceline.%s, then write.', TG_ARGV[0]);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Of a column that nobody else sets, so that it costs other ways of entering nothing.
+CREATE CONSTRAINT TRIGGER entered_in_vain AFTER UPDATE OF lock ON fenceline.guard
+    DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION fenceline.tell_in_vain_v1('enter');
+CREATE CONSTRAINT TRIGGER bypassed_in_vain AFTER INSERT ON fenceline.bypass
+    DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION fenceline.tell_in_vain_v1('bypass');
 
 -- Triggers --------------------------------------------------------------------------------------------------------------
 
@@ -531,8 +566,7 @@ BEGIN
             MESSAGE = format('Protection of %s refused: mode %L is neither observe nor enforce', p_table, p_mode),
             HINT = 'observe records writers without their lock and lets them pass, enforce refuses them.';
     END IF;
-    PERFORM fenceline.require_name_v1(p_lock_class);
-    IF position(':' IN p_lock_class) > 0 OR p_key IS NULL THEN
+    IF (p_lock_class COLLATE "C" ~ '^[A-Za-z][A-Za-z0-9._-]{0,63}$') IS NOT TRUE THEN
         RAISE EXCEPTION USING
             ERRCODE = 'invalid_parameter_value',
             MESSAGE = format('Protection of %s refused: %L is no class of locks', p_table, p_lock_class),
@@ -627,29 +661,14 @@ CREATE FUNCTION fenceline.lock_name(p_class text, VARIADIC p_parts text[] DEFAUL
     SET search_path = pg_catalog, pg_temp
 AS 'SELECT fenceline.lock_name_v1(p_class, p_parts)';
 
--- Raises the mark, or fails with FL001 when that is newer. Takes the turn that claim_v2 takes, or concurrent transactions that overlap
--- could keep it out for ever; a second of its waits is no longer than what the first has left.
+-- Raises the mark, or fails with FL001 when that is newer.
 CREATE FUNCTION fenceline.admit_v1(p_lock text, p_token bigint, p_holder uuid, p_wait_ms integer) RETURNS void
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    v_deadline timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
-    v_left_ms integer;
-    v_claim record;
 BEGIN
     PERFORM fenceline.require_name_v1(p_lock);
-    PERFORM set_config('lock_timeout', p_wait_ms::text, true);
-    PERFORM pg_advisory_xact_lock(1178947139, hashtext(p_lock COLLATE "C"));
-    v_left_ms := greatest(1, least(p_wait_ms, ceil(extract(epoch FROM v_deadline - clock_timestamp()) * 1000)));
-    SELECT c.* INTO STRICT v_claim FROM fenceline.claim_v1(p_lock, p_token, p_holder, v_left_ms) c;
-    IF NOT v_claim.admitted THEN
-        RAISE EXCEPTION USING
-            ERRCODE = 'FL001',
-            MESSAGE = format('Claim of token %s/%s on lock %L refused: the mark is token %s/%s', p_token,
-                left(p_holder::text, 8), p_lock, v_claim.newest_token, left(v_claim.newest_holder::text, 8)),
-            HINT = 'A newer holder has taken over. Stop, and do not retry with this token: acquire the lock anew.';
-    END IF;
+    PERFORM fenceline.claim_v2(ARRAY[p_lock], ARRAY[p_token], ARRAY[p_holder], p_wait_ms);
 END
 $$;
 
@@ -669,9 +688,21 @@ CREATE FUNCTION fenceline.enter(p_lock text, p_token bigint, p_holder uuid, p_wa
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    v_touched text := fenceline.touched_v1();
 BEGIN
     PERFORM fenceline.require_name_v1(p_lock);
-    PERFORM fenceline.enter_v1(p_lock, p_token, p_holder, p_wait_ms, 600000);
+    IF v_touched IS NOT NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'FL010',
+            MESSAGE = format('Entering lock %L refused: this transaction has used %s already, and what it has read may be older than'
+                ' the claim', p_lock, v_touched),
+            HINT = 'Roll back, and enter first in the transaction, as a statement of its own; settings may come before.';
+    END IF;
+    PERFORM fenceline.join_v1(ARRAY[p_lock], ARRAY[p_token], ARRAY[p_holder], p_wait_ms, 600000);
+    PERFORM fenceline.note_call_v1();
+    -- Changes nothing, and has entered_in_vain look at the end of this transaction.
+    UPDATE fenceline.guard g SET lock = g.lock WHERE g.lock = p_lock;
 END
 $$;
 
