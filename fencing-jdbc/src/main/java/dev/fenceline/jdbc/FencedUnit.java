@@ -1,12 +1,7 @@
 package dev.fenceline.jdbc;
 
-import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.FencelineException;
-import dev.fenceline.FencingToken;
-import dev.fenceline.OutcomeUnknownException;
-import dev.fenceline.RetryableConflictException;
-import dev.fenceline.StaleTokenException;
 import dev.fenceline.Work;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -58,30 +53,17 @@ final class FencedUnit<C> {
             T result = inSession(work);
             outcome = WriteOutcome.APPLIED;
             return result;
-        } catch (StaleTokenException e) {
-            outcome = WriteOutcome.STALE;
-            throw e;
-        } catch (RetryableConflictException e) {
-            outcome = WriteOutcome.RETRYABLE;
-            throw e;
-        } catch (OutcomeUnknownException e) {
-            outcome = WriteOutcome.UNKNOWN;
+        } catch (FencelineException e) {
+            outcome = WriteEnd.outcome(e);
             throw e;
         } finally {
             if (aftermath.isUnfenced()) {
                 outcome = WriteOutcome.UNKNOWN;
             }
-            tell(outcome, Duration.ofNanos(System.nanoTime() - begun));
-        }
-    }
-
-    private void tell(WriteOutcome outcome, Duration took) {
-        if (entry == Entry.READING && outcome != WriteOutcome.UNKNOWN) {
-            // No write ended.
-            return;
-        }
-        for (FencingToken token : tokens.all()) {
-            settings.listener().tell(new WriteEnded(Refusals.resource(token.lock()), token, outcome, took));
+            // Reading ends no write, unless it is unknown what was written in between.
+            if (entry != Entry.READING || outcome == WriteOutcome.UNKNOWN) {
+                WriteEnd.tell(settings, tokens, outcome, begun);
+            }
         }
     }
 

@@ -1,12 +1,8 @@
 package dev.fenceline.jdbc;
 
-import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.FencelineException;
-import dev.fenceline.FencingToken;
 import dev.fenceline.OutcomeUnknownException;
-import dev.fenceline.RetryableConflictException;
-import dev.fenceline.StaleTokenException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -59,20 +55,11 @@ final class SingleStatement<C> {
             long rows = inSession(execution);
             outcome = WriteOutcome.APPLIED;
             return rows;
-        } catch (StaleTokenException e) {
-            outcome = WriteOutcome.STALE;
-            throw e;
-        } catch (RetryableConflictException e) {
-            outcome = WriteOutcome.RETRYABLE;
-            throw e;
-        } catch (OutcomeUnknownException e) {
-            outcome = WriteOutcome.UNKNOWN;
+        } catch (FencelineException e) {
+            outcome = WriteEnd.outcome(e);
             throw e;
         } finally {
-            Duration took = Duration.ofNanos(System.nanoTime() - begun);
-            for (FencingToken token : tokens.all()) {
-                settings.listener().tell(new WriteEnded(Refusals.resource(token.lock()), token, outcome, took));
-            }
+            WriteEnd.tell(settings, tokens, outcome, begun);
         }
     }
 
