@@ -41,11 +41,7 @@ final class ClaimStep<C> {
     private final @Nullable Hold lease;
     private boolean evicted;
 
-    ClaimStep(
-            ConnectionSource<C> source,
-            FenceSettings settings,
-            Tokens tokens,
-            @Nullable Hold lease) {
+    ClaimStep(ConnectionSource<C> source, FenceSettings settings, Tokens tokens, @Nullable Hold lease) {
         this.source = source;
         this.settings = settings;
         this.tokens = tokens;

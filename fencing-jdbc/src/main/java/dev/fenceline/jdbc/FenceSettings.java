@@ -53,8 +53,7 @@ record FenceSettings(
     }
 
     static FenceSettings defaults() {
-        return new FenceSettings(
-                Optional.empty(), Duration.ofMinutes(10), Optional.empty(), Set.of(), LOG);
+        return new FenceSettings(Optional.empty(), Duration.ofMinutes(10), Optional.empty(), Set.of(), LOG);
     }
 
     FenceSettings withClaimTimeout(Duration timeout) {

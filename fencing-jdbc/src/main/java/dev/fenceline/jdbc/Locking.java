@@ -25,10 +25,7 @@ import java.util.function.Function;
  * @param <H> what is held
  */
 record Locking<H extends Hold>(
-        List<LockName> names,
-        Exclusion<H> exclusion,
-        Function<H, Tokens> tokens,
-        Consumer<FencingToken> raiseFloor) {
+        List<LockName> names, Exclusion<H> exclusion, Function<H, Tokens> tokens, Consumer<FencingToken> raiseFloor) {
 
     static Locking<FencedLease> of(FencedLock lock) {
         return new Locking<>(
@@ -39,8 +36,7 @@ record Locking<H extends Hold>(
     }
 
     static Locking<FencedLeases> of(FencedLocks locks) {
-        return new Locking<>(
-                Objects.requireNonNull(locks, "locks").names(), locks, Tokens::of, locks::raiseFloor);
+        return new Locking<>(Objects.requireNonNull(locks, "locks").names(), locks, Tokens::of, locks::raiseFloor);
     }
 
     Held<H> acquire(Optional<Duration> maxWait) throws InterruptedException {

@@ -82,9 +82,13 @@ final class OpenTransactions {
     /** Likewise for a step on a connection, which may be that of the open transaction itself. */
     static void requireNoneBeside(Connection connection, ConnectionSource<?> source, Tokens tokens, String step) {
         for (FencingToken token : tokens.all()) {
-            refuse(source, token.lock(), step, open -> open.guard()
-                    .filter(guard -> GuardedConnection.isGuardedBy(connection, guard))
-                    .isEmpty());
+            refuse(
+                    source,
+                    token.lock(),
+                    step,
+                    open -> open.guard()
+                            .filter(guard -> GuardedConnection.isGuardedBy(connection, guard))
+                            .isEmpty());
         }
     }
 

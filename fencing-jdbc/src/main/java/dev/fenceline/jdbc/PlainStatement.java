@@ -18,10 +18,11 @@ final class PlainStatement {
     static void requireValues(String sql, int values, String resource) {
         int parameters = SqlWords.parameters(sql);
         if (parameters != values) {
-            throw new IllegalArgumentException("Statement on " + resource + " refused: it has " + parameters
-                    + (parameters == 1 ? " parameter" : " parameters") + " (?), and " + values
-                    + (values == 1 ? " value was" : " values were") + " given: " + SqlWords.outline(sql)
-                    + ". Nothing was sent. Give one value for each ?, and write ?? for an operator with a question mark.");
+            throw new IllegalArgumentException(
+                    "Statement on " + resource + " refused: it has " + parameters
+                            + (parameters == 1 ? " parameter" : " parameters") + " (?), and " + values
+                            + (values == 1 ? " value was" : " values were") + " given: " + SqlWords.outline(sql)
+                            + ". Nothing was sent. Give one value for each ?, and write ?? for an operator with a question mark.");
         }
     }
 

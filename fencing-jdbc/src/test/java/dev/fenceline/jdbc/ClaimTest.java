@@ -218,7 +218,9 @@ class ClaimTest extends TwoGrants {
                 .listener(others)
                 .claimTimeout(Duration.ofSeconds(5))
                 .claim(older);
-        PostgresFence.on(database.sourceNamed("another-source")).listener(others).claim(older);
+        PostgresFence.on(database.sourceNamed("another-source"))
+                .listener(others)
+                .claim(older);
         assertThat(others.of(UnsafeSetting.class)).hasSize(1);
 
         TestDatabase other = TestDatabase.create();

@@ -49,7 +49,9 @@ class OpenTransactionsTest extends TwoGrants {
                         + "' refused: this thread is inside a transaction under token " + older
                         + " of the same lock, and would wait for itself. Use the connection or handle that the work of that one"
                         + " was given, or do this before it begins or after it has ended.");
-        assertThat(source.opened()).as("connections opened: none for what is refused").isEqualTo(opened);
+        assertThat(source.opened())
+                .as("connections opened: none for what is refused")
+                .isEqualTo(opened);
     }
 
     @Test
@@ -60,16 +62,19 @@ class OpenTransactionsTest extends TwoGrants {
             TestDatabase.write(c, 1, 90);
             opened = source.opened();
             assertRefused("Claim under token " + newer, () -> fence.claim(newer));
-            assertRefused("Claim under token " + older, () -> fence.claimTimeout(Duration.ofSeconds(1)).claim(older));
+            assertRefused(
+                    "Claim under token " + older,
+                    () -> fence.claimTimeout(Duration.ofSeconds(1)).claim(older));
             assertRefused("Claim under token " + newer, () -> fence.claim(List.of(other, newer)));
             assertRefused("Transaction under token " + older, () -> resumed.useTransaction(inner -> {}));
-            assertRefused(
-                    "Transaction under token " + older, () -> resumed.update("UPDATE account SET balance = 0"));
-            assertRefused(
-                    "Acquiring the lock for work", () -> fence.under(Grants.lock(older.lock())).run(inner -> {}));
+            assertRefused("Transaction under token " + older, () -> resumed.update("UPDATE account SET balance = 0"));
             assertRefused(
                     "Acquiring the lock for work",
-                    () -> fence.under(Grants.locks(List.of(older.lock(), other.lock()))).run(inner -> {}));
+                    () -> fence.under(Grants.lock(older.lock())).run(inner -> {}));
+            assertRefused(
+                    "Acquiring the lock for work",
+                    () -> fence.under(Grants.locks(List.of(older.lock(), other.lock())))
+                            .run(inner -> {}));
         });
         try (FencedLease free = Grants.lease(older.lock())) {
             assertThat(free.isHeld()).as("nothing was acquired").isTrue();
@@ -115,7 +120,8 @@ class OpenTransactionsTest extends TwoGrants {
                     }))
                     .as("whoever swallows it")
                     .isInstanceOf(UnfencedWriteException.class)
-                    .hasMessageContaining("Entering the fence was refused, so this transaction can only be rolled back");
+                    .hasMessageContaining(
+                            "Entering the fence was refused, so this transaction can only be rolled back");
         });
         assertThat(database.balance(1)).isEqualTo(90);
     }
@@ -129,8 +135,9 @@ class OpenTransactionsTest extends TwoGrants {
                             .isInstanceOf(UnfencedWriteException.class)
                             .hasMessageStartingWith("Entering under token " + stale + " on PostgreSQL guard '"
                                     + stale.lock() + "' refused inside of a fenced transaction of other locks: ERROR: ")
-                            .hasMessageEndingWith("(SQLSTATE FL001). That transaction is rolled back too. Claim all locks"
-                                    + " together (fencedAll).");
+                            .hasMessageEndingWith(
+                                    "(SQLSTATE FL001). That transaction is rolled back too. Claim all locks"
+                                            + " together (fencedAll).");
                 }))
                 .as("whoever swallows it")
                 .isInstanceOf(UnfencedWriteException.class);
@@ -186,7 +193,8 @@ class OpenTransactionsTest extends TwoGrants {
 
     @Test
     void anotherThreadWaitsAsBefore() throws Exception {
-        PostgresFence elsewhere = PostgresFence.on(new HookedSource(database.sourceNamed("other-thread"), number -> {}));
+        PostgresFence elsewhere =
+                PostgresFence.on(new HookedSource(database.sourceNamed("other-thread"), number -> {}));
         Claim<Connection> held = elsewhere.claim(older);
         ExecutorService pool = Executors.newSingleThreadExecutor();
         try {

@@ -53,9 +53,10 @@ class SetupTest {
         TestDatabase database = TestDatabase.create();
         var lax = database.sourceNamed("lax");
         lax.setOptions("-c standard_conforming_strings=off");
-        String refused = "A session with standard_conforming_strings = off refused: a backslash could hide the end of quoted text,"
-                + " and with it what a statement does. Set it on for this role or database, and write E'…' where a backslash is"
-                + " meant.";
+        String refused =
+                "A session with standard_conforming_strings = off refused: a backslash could hide the end of quoted text,"
+                        + " and with it what a statement does. Set it on for this role or database, and write E'…' where a backslash is"
+                        + " meant.";
         assertThatThrownBy(() -> PostgresFence.on(lax).claim(token))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage(refused);

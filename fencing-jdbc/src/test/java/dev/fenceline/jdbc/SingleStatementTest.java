@@ -269,13 +269,15 @@ class SingleStatementTest extends TwoGrants {
                             + " mark.");
             assertThatThrownBy(() -> each.update("DELETE FROM account WHERE note = 'secret ?' OR id = ?", 1, 2, 3))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("refused: it has 1 parameter (?), and 3 values were given: DELETE FROM account WHERE"
-                            + " note = '…' OR id = ?. Nothing was sent.");
+                    .hasMessageContaining(
+                            "refused: it has 1 parameter (?), and 3 values were given: DELETE FROM account WHERE"
+                                    + " note = '…' OR id = ?. Nothing was sent.");
         }
         assertThat(source.opened()).isEqualTo(opened);
 
-        String quoted = "UPDATE account SET balance = balance + ? /* ? */ WHERE id = ? AND '?' = $$?$$ AND NOT '{}'::jsonb ?? 'x'"
-                + " -- ?";
+        String quoted =
+                "UPDATE account SET balance = balance + ? /* ? */ WHERE id = ? AND '?' = $$?$$ AND NOT '{}'::jsonb ?? 'x'"
+                        + " -- ?";
         assertThat(claim.update(quoted, 10, 1)).isEqualTo(1);
     }
 
@@ -286,7 +288,8 @@ class SingleStatementTest extends TwoGrants {
             TestDatabase.write(c, 1, 90);
             assertThatThrownBy(() -> claim.update(ADD, 10, 1))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("this thread is inside a transaction under token " + older + " of the same lock");
+                    .hasMessageContaining(
+                            "this thread is inside a transaction under token " + older + " of the same lock");
         });
         assertThat(database.balance(1)).isEqualTo(90);
     }

@@ -42,7 +42,8 @@ class SqlContractTest {
     void everyStateThatAClientMeetsIsInTheTable() throws IOException {
         String page = ContractPage.text();
         for (String state : List.of(
-                "FL001", "FL002", "FL003", "FL004", "FL010", "FL011", "22023", "2D000", "40001", "40P01", "55P03", "42501")) {
+                "FL001", "FL002", "FL003", "FL004", "FL010", "FL011", "22023", "2D000", "40001", "40P01", "55P03",
+                "42501")) {
             assertThat(page).contains("`" + state + "`");
         }
     }

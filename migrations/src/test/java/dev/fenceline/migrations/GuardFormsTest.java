@@ -52,7 +52,8 @@ class GuardFormsTest {
         assertThatThrownBy(() -> Database.run(database.source(), claim(20, 1L << 52)))
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL004"))
-                .hasMessageContaining("Claim of token 4503599627370496/00000000 on lock 'b' refused: it is more than 25 h ahead")
+                .hasMessageContaining(
+                        "Claim of token 4503599627370496/00000000 on lock 'b' refused: it is more than 25 h ahead")
                 .hasMessageContaining("Detail: 2 ");
         assertThat(database.rows("SELECT token FROM fenceline.guard ORDER BY lock"))
                 .containsExactly("10", "11");
@@ -68,7 +69,8 @@ class GuardFormsTest {
                             database.source(), "SELECT * FROM fenceline." + function + "(" + stale + ", 1000, 1000)"))
                     .isInstanceOfSatisfying(
                             SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
-                    .hasMessageContaining("Fenced work under token 9 of lock 'b' refused: the mark is token 11/00000000");
+                    .hasMessageContaining(
+                            "Fenced work under token 9 of lock 'b' refused: the mark is token 11/00000000");
         }
     }
 

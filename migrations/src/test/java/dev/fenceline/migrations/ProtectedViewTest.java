@@ -31,7 +31,8 @@ class ProtectedViewTest {
                 + " fenceline.protect('journal', 'journal', '{}', 'enforce')");
         assertThat(database.rows(VIEW)).containsExactly("journal enforce journal {}", "plain observe thing {id,name}");
 
-        database.execute("SELECT fenceline.protect('plain', 'other', '{name}', 'enforce'), fenceline.unprotect('journal')");
+        database.execute(
+                "SELECT fenceline.protect('plain', 'other', '{name}', 'enforce'), fenceline.unprotect('journal')");
         assertThat(database.rows(VIEW)).containsExactly("plain enforce other {name}");
 
         database.execute("DROP TABLE plain");
@@ -52,10 +53,15 @@ class ProtectedViewTest {
     @Test
     void columnsOfAnyNameAreToldApart() {
         List<String> names = List.of("a\\000b", "\\", "größe", "0", "x,y", "qu\"ote", "per%cent", "c".repeat(63));
-        database.execute("CREATE TABLE odd (" + String.join(
-                        " int, ", names.stream().map(n -> '"' + n.replace("\"", "\"\"") + '"').toList())
+        database.execute("CREATE TABLE odd ("
+                + String.join(
+                        " int, ",
+                        names.stream()
+                                .map(n -> '"' + n.replace("\"", "\"\"") + '"')
+                                .toList())
                 + " int)");
-        String key = "ARRAY[" + String.join(", ", names.stream().map(n -> "'" + n + "'").toList()) + "]";
+        String key = "ARRAY["
+                + String.join(", ", names.stream().map(n -> "'" + n + "'").toList()) + "]";
 
         database.execute("SELECT fenceline.protect('odd', 'odd.class-1', " + key + ", 'observe')");
 
@@ -64,8 +70,9 @@ class ProtectedViewTest {
 
     @Test
     void anOldStyleChildOfLaterIsNotProtectedUntilItIsByItself() {
-        database.execute("SELECT fenceline.protect('plain', 'thing', '{id}', 'enforce');"
-                + " CREATE TABLE child () INHERITS (plain); INSERT INTO child VALUES (7, 'x'); UPDATE plain SET name = 'y'");
+        database.execute(
+                "SELECT fenceline.protect('plain', 'thing', '{id}', 'enforce');"
+                        + " CREATE TABLE child () INHERITS (plain); INSERT INTO child VALUES (7, 'x'); UPDATE plain SET name = 'y'");
         assertThat(database.rows("SELECT name FROM plain")).containsExactly("y");
         assertThat(database.rows(VIEW)).containsExactly("plain enforce thing {id}");
 
@@ -86,7 +93,8 @@ class ProtectedViewTest {
     void whoMayProtectSeesItAndTheRecordsOfObserversAndNobodyElseDoes() {
         String owner = database.newRole("protector_");
         String app = database.newRole("app_");
-        database.execute("SELECT fenceline.protect('plain', 'thing', '{id}', 'observe'); INSERT INTO plain VALUES (7, 'x')");
+        database.execute(
+                "SELECT fenceline.protect('plain', 'thing', '{id}', 'observe'); INSERT INTO plain VALUES (7, 'x')");
         FenceMigrations migrations = FenceMigrations.on(database.source());
         migrations.grantTo(app);
         migrations.grantProtectionTo(owner);

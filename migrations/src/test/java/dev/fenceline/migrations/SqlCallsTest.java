@@ -61,7 +61,8 @@ class SqlCallsTest {
     }
 
     private static String inVain(String function) {
-        return "fenceline." + function + " holds until its transaction ends, and that was this one statement: it has no effect"
+        return "fenceline." + function
+                + " holds until its transaction ends, and that was this one statement: it has no effect"
                 + " on the next one";
     }
 
@@ -107,7 +108,8 @@ class SqlCallsTest {
                 Statement statement = connection.createStatement()) {
             assertThat(warnings(statement, ENTER + "; UPDATE plain SET id = id", BYPASS + "; UPDATE plain SET id = id"))
                     .isEmpty();
-            assertThat(warnings(statement, "SET search_path = public; " + ENTER)).containsExactly(inVain("enter"));
+            assertThat(warnings(statement, "SET search_path = public; " + ENTER))
+                    .containsExactly(inVain("enter"));
         }
     }
 
@@ -115,16 +117,19 @@ class SqlCallsTest {
     void enteringAfterATableWasUsedIsRefused() throws SQLException {
         try (Connection connection = database.source().getConnection()) {
             connection.setAutoCommit(false);
-            for (String use : List.of("SELECT * FROM plain", "UPDATE plain SET id = id", "LOCK plain IN ACCESS SHARE MODE")) {
+            for (String use :
+                    List.of("SELECT * FROM plain", "UPDATE plain SET id = id", "LOCK plain IN ACCESS SHARE MODE")) {
                 execute(connection, use);
                 ServerErrorMessage said = refusal(connection, ENTER);
                 assertThat(said.getSQLState()).isEqualTo("FL010");
                 assertThat(said.getMessage())
-                        .isEqualTo("Entering lock 'sql:1' refused: this transaction has used public.plain already, and what it"
-                                + " has read may be older than the claim");
+                        .isEqualTo(
+                                "Entering lock 'sql:1' refused: this transaction has used public.plain already, and what it"
+                                        + " has read may be older than the claim");
                 assertThat(said.getHint())
-                        .isEqualTo("Roll back, and enter first in the transaction, as a statement of its own; settings may come"
-                                + " before.");
+                        .isEqualTo(
+                                "Roll back, and enter first in the transaction, as a statement of its own; settings may come"
+                                        + " before.");
                 connection.rollback();
             }
             for (String harmless : List.of(
@@ -138,7 +143,8 @@ class SqlCallsTest {
             connection.rollback();
             execute(connection, "SAVEPOINT before");
             assertThat(refusal(connection, ENTER).getMessage())
-                    .isEqualTo("Entering refused: a savepoint was set before, and a rollback to it would free the mark unnoticed");
+                    .isEqualTo(
+                            "Entering refused: a savepoint was set before, and a rollback to it would free the mark unnoticed");
             connection.rollback();
         }
     }
@@ -195,7 +201,8 @@ class SqlCallsTest {
             assertThat(stale.getMessage())
                     .isEqualTo("Claim of token 10/0b000000 on lock 'sql:1' refused: the mark is token 20/0a000000");
             assertThat(stale.getHint())
-                    .isEqualTo("Another holder has taken over. Stop, and do not retry with this token: acquire the lock anew.");
+                    .isEqualTo(
+                            "Another holder has taken over. Stop, and do not retry with this token: acquire the lock anew.");
 
             for (String lock : List.of("sql:1", "sql:2")) {
                 ServerErrorMessage forged =
@@ -206,8 +213,9 @@ class SqlCallsTest {
                                 + "' refused: it is more than 25 h ahead of this server's clock, and the mark is "
                                 + (lock.equals("sql:1") ? "token 20/0a000000" : "not set"));
                 assertThat(forged.getHint())
-                        .isEqualTo("Nothing happened. A token is microseconds of the lock server's time: check that clock and"
-                                + " this one, and who sent the token.");
+                        .isEqualTo(
+                                "Nothing happened. A token is microseconds of the lock server's time: check that clock and"
+                                        + " this one, and who sent the token.");
             }
         }
     }
