@@ -15,14 +15,18 @@ import dev.fenceline.lock.RedisLocks;
 import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.testkit.PostgresServer;
 import dev.fenceline.testkit.SharedServers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.BeforeEach;
@@ -107,6 +111,27 @@ class ProgramsTest {
                     .as("who did not enter")
                     .isInstanceOfSatisfying(
                             SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"));
+        }
+    }
+
+    @Test
+    void theSqlOfTheReadmeRunsAsItStands() throws Exception {
+        List<String> statements = Pattern.compile("```sql\\n(.*?)```", Pattern.DOTALL)
+                .matcher(Files.readString(Path.of("..", "README.md")))
+                .results()
+                .flatMap(block -> block.group(1).lines())
+                .toList();
+        try (Connection connection = database.getConnection();
+                Statement statement = connection.createStatement()) {
+            for (String each : statements) {
+                statement.execute(each);
+            }
+            assertThatThrownBy(() -> statement.execute("UPDATE account SET balance_cents = 1"))
+                    .as("it ends with a table that is protected")
+                    .hasMessageContaining("it needs lock 'account:42'");
+            assertThat(AccountTable.balanceOf(connection, 42))
+                    .as("which the last statement went around")
+                    .isZero();
         }
     }
 
