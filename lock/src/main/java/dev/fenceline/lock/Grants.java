@@ -37,9 +37,15 @@ final class Grants {
     }
 
     static BackendMisconfiguredException missing(String server, Set<String> missing, @Nullable Throwable cause) {
-        return new BackendMisconfiguredException(
-                server + " does not grant this user what locks need. Missing: " + String.join(" ", missing)
-                        + ". Give them with ACL SETUSER <user> " + String.join(" ", missing) + ".",
+        return fault(missing, cause).exception(server);
+    }
+
+    static Fault fault(Set<String> missing, @Nullable Throwable cause) {
+        String grants = String.join(" ", missing);
+        return Fault.misconfigured(
+                "redis-grants",
+                "does not grant this user what locks need. Missing: " + grants,
+                "Give them with ACL SETUSER <user> " + grants + ".",
                 cause);
     }
 }
