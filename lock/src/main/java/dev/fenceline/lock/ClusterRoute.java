@@ -140,6 +140,11 @@ final class ClusterRoute implements Route {
         return new Journey<>(lock, request).begin();
     }
 
+    @Override
+    public List<ServerConnection> servers() {
+        return List.copyOf(nodes.values());
+    }
+
     /** One request on its way through the Cluster. */
     private final class Journey<T> {
 

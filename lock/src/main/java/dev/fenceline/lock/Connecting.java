@@ -28,30 +28,72 @@ final class Connecting {
     private Connecting() {}
 
     static Locks to(Network network, RedisURI uri, LockOptions options) {
-        Duration limit = uri.getSentinels().isEmpty() ? LIMIT : LIMIT_OF_SEVERAL;
-        return connect(network, options, limit, context -> new OneServer(network, uri, context));
+        return locks(connect(network, context(options, LockClock.system()), limit(uri), to(network, uri)));
     }
 
     static Locks toCluster(Network network, List<RedisURI> seeds, LockOptions options) {
-        return connect(network, options, LIMIT_OF_SEVERAL, context -> new ClusterRoute(network, seeds, context));
+        return locks(
+                connect(network, context(options, LockClock.system()), LIMIT_OF_SEVERAL, toCluster(network, seeds)));
     }
 
-    private static Locks connect(Network network, LockOptions options, Duration limit, Routing routing) {
-        LockClock clock = LockClock.system();
-        ScheduledThreadPoolExecutor scheduler = scheduler();
-        Notices notices = new Notices(options.listener());
-        Context context = Context.of(options, clock, scheduler, notices);
+    static LockInspector inspecting(Network network, RedisURI uri, LockOptions options, LockClock clock) {
+        Context context = context(options, clock).inspecting();
+        return new LockInspector(connect(network, context, limit(uri), to(network, uri)));
+    }
+
+    static LockInspector inspectingCluster(Network network, List<RedisURI> seeds, LockOptions options) {
+        Context context = context(options, LockClock.system()).inspecting();
+        return new LockInspector(connect(network, context, LIMIT_OF_SEVERAL, toCluster(network, seeds)));
+    }
+
+    private static Duration limit(RedisURI uri) {
+        return uri.getSentinels().isEmpty() ? LIMIT : LIMIT_OF_SEVERAL;
+    }
+
+    private static Routing to(Network network, RedisURI uri) {
+        return context -> new OneServer(network, uri, context);
+    }
+
+    private static Routing toCluster(Network network, List<RedisURI> seeds) {
+        return context -> new ClusterRoute(network, seeds, context);
+    }
+
+    private static Context context(LockOptions options, LockClock clock) {
+        return Context.of(options, clock, scheduler(), new Notices(options.listener()));
+    }
+
+    /** What was connected. */
+    record Parts(Network network, Context context, Route route, LettuceTransport transport) {
+
+        /** Disconnects for whoever holds no lock. */
+        void close() {
+            context.scheduler().shutdownNow();
+            context.notices().close(Duration.ZERO);
+            transport.close(context.commandTimeout());
+        }
+    }
+
+    private static Parts connect(Network network, Context context, Duration limit, Routing routing) {
         Route route = routing.route(context);
-        LettuceTransport transport = new LettuceTransport(network, route, context);
+        Parts parts = new Parts(network, context, route, new LettuceTransport(network, route, context));
         try {
-            await(route, transport.connect(), limit);
+            await(route, parts.transport().connect(), limit);
         } catch (RuntimeException e) {
-            scheduler.shutdownNow();
-            notices.close(Duration.ZERO);
-            transport.close(options.commandTimeout());
+            parts.close();
             throw e;
         }
-        return HookedLocks.of(new ConnectedLocks(transport, options, clock, new SecureRandom(), scheduler, notices));
+        return parts;
+    }
+
+    private static Locks locks(Parts parts) {
+        Context context = parts.context();
+        return HookedLocks.of(new ConnectedLocks(
+                parts.transport(),
+                context.options(),
+                context.clock(),
+                new SecureRandom(),
+                context.scheduler(),
+                context.notices()));
     }
 
     static void await(Route route, CompletableFuture<Void> connected, Duration limit) {

@@ -1,6 +1,10 @@
 package dev.fenceline.lock;
 
+import dev.fenceline.LockName;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 /**
@@ -13,6 +17,9 @@ import java.util.zip.CRC32;
 record KeySpace(String prefix) {
 
     static final int BUCKETS = 1024;
+
+    private static final Pattern LOCK =
+            Pattern.compile("(?<prefix>[^:]+):v1:\\{b[0-9]+\\}:lock:(?<kind>[fe]):(?<name>.+)", Pattern.DOTALL);
 
     String lock(LockKey lock) {
         return lock.in(this)[0];
@@ -55,7 +62,7 @@ record KeySpace(String prefix) {
     }
 
     private static String named(LockKey lock) {
-        return (lock.kind() == LockKind.FENCED ? "f:" : "e:") + lock.name();
+        return letter(lock.kind()) + ":" + lock.name();
     }
 
     /** A key that no lock has, to try permissions on. */
@@ -92,5 +99,35 @@ record KeySpace(String prefix) {
 
     private String bucket(LockKey lock) {
         return bucket(bucketOf(lock));
+    }
+
+    /** What SCAN matches to find the locks of a filter that are taken. */
+    String pattern(LockFilter filter) {
+        String kind = filter.kind().map(KeySpace::letter).orElse("?");
+        return prefix + ":v1:{b*}:lock:" + kind + ":" + literally(filter.start()) + "*";
+    }
+
+    /** The reverse of {@link #lock}; empty for a key that is none of ours, whatever it looks like. */
+    Optional<LockKey> lockOf(String key) {
+        Matcher matcher = LOCK.matcher(key);
+        if (!matcher.matches() || !matcher.group("prefix").equals(prefix)) {
+            return Optional.empty();
+        }
+        LockName name;
+        try {
+            name = LockName.parse(matcher.group("name"));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+        LockKey lock = new LockKey(matcher.group("kind").equals("f") ? LockKind.FENCED : LockKind.EFFICIENCY, name);
+        return lock(lock).equals(key) ? Optional.of(lock) : Optional.empty();
+    }
+
+    private static String letter(LockKind kind) {
+        return kind == LockKind.FENCED ? "f" : "e";
+    }
+
+    private static String literally(String text) {
+        return text.replaceAll("[\\\\*?\\[\\]]", "\\\\$0");
     }
 }

@@ -128,6 +128,28 @@ final class LettuceTransport implements LockTransport {
         });
     }
 
+    /**
+     * Takes a lock from whoever has it, as long as what lies there is what somebody saw.
+     *
+     * @param seen the whole value, which names the grant
+     */
+    CompletableFuture<ForcedRelease> force(LockKey lock, String seen) {
+        return route.run(
+                lock,
+                link -> link.run(
+                                Script.FORCE,
+                                lock.in(keys),
+                                seen,
+                                link.incarnation().last().words() + settings)
+                        .thenApply(reply -> {
+                            if (!reply.isNumber() && reply.words().size() == 1) {
+                                return reply.words().get(0).equals("free") ? ForcedRelease.FREE : ForcedRelease.CHANGED;
+                            }
+                            ReleaseReply unused = releaseReply(link, reply);
+                            return ForcedRelease.RELEASED;
+                        }));
+    }
+
     @Override
     public String channel() {
         return subscription.channel();

@@ -1,8 +1,11 @@
 package dev.fenceline.lock;
 
+import io.lettuce.core.KeyScanArgs;
+import io.lettuce.core.KeyScanCursor;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScanCursor;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -12,6 +15,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -186,6 +190,32 @@ final class Link implements Replaced.Connection {
         ReplicaWait fresh = new ReplicaWait(() -> acknowledged(replicas, limit));
         ReplicaWait first = waiting.compareAndExchange(null, fresh);
         return (first == null ? fresh : first).acknowledged();
+    }
+
+    /** One page of the keys that match; the cursor in it leads to the next one, on this connection only. */
+    CompletableFuture<KeyScanCursor<String>> scan(ScanCursor from, KeyScanArgs which) {
+        return told(() -> connection.async().scan(from, which).toCompletableFuture());
+    }
+
+    /** A section of INFO. */
+    CompletableFuture<String> info(String section) {
+        return told(() -> connection.async().info(section).toCompletableFuture());
+    }
+
+    /** A setting, by its name. */
+    CompletableFuture<Map<String, String>> setting(String name) {
+        return told(() -> connection.async().configGet(name).toCompletableFuture());
+    }
+
+    /** The server's clock. */
+    CompletableFuture<Long> micros() {
+        return told(() -> connection.async().time().toCompletableFuture())
+                .thenApply(time -> Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1)));
+    }
+
+    /** Fails with {@link SendFailure} only. */
+    private <T> CompletableFuture<T> told(Supplier<CompletableFuture<T>> command) {
+        return sent(command).exceptionallyCompose(thrown -> CompletableFuture.failedFuture(failure(unwrapped(thrown))));
     }
 
     /** Asks a node of a Cluster who has which slots, in the words of CLUSTER SLOTS. */

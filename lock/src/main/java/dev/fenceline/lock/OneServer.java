@@ -2,6 +2,7 @@ package dev.fenceline.lock;
 
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -76,6 +77,11 @@ final class OneServer implements Route {
     @Override
     public <T> CompletableFuture<T> run(LockKey lock, Function<Link, CompletableFuture<T>> request) {
         return connection.run(request);
+    }
+
+    @Override
+    public List<ServerConnection> servers() {
+        return List.of(connection);
     }
 
     private void tried(String last) {

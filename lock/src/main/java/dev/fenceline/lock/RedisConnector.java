@@ -76,6 +76,37 @@ public final class RedisConnector {
      * @return locks to keep for the life of the process, and to close
      */
     public Locks connect(RedisURI uri, LockOptions options) {
+        RedisURI copy = checked(uri);
+        return Connecting.to(new Network(resources, ssl), copy, options);
+    }
+
+    /**
+     * Connects to look at the locks of one server, or of the master that Sentinels name. See
+     * {@link LockInspector#connect(String, LockOptions)}.
+     *
+     * @param uri as {@link #connect(String, LockOptions)} takes it
+     * @param options those of the locks that are looked after
+     * @return an inspector to close
+     * @throws IllegalArgumentException when this is no such URI; it is not repeated in the message
+     */
+    public LockInspector inspect(String uri, LockOptions options) {
+        return inspect(parsed(uri), options);
+    }
+
+    /**
+     * Connects to look at the locks of one server, or of the master that Sentinels name. See
+     * {@link LockInspector#connect(RedisURI, LockOptions)}.
+     *
+     * @param uri one server, or Sentinels and the name of a master; later changes to this object have no effect
+     * @param options those of the locks that are looked after
+     * @return an inspector to close
+     */
+    public LockInspector inspect(RedisURI uri, LockOptions options) {
+        RedisURI copy = checked(uri);
+        return Connecting.inspecting(new Network(resources, ssl), copy, options, LockClock.system());
+    }
+
+    private static RedisURI checked(RedisURI uri) {
         if (!uri.getSentinels().isEmpty()) {
             if (uri.getSentinelMasterId() == null || uri.getSentinelMasterId().isEmpty()) {
                 throw new IllegalArgumentException(
@@ -84,10 +115,9 @@ public final class RedisConnector {
             }
         } else if (uri.getHost() == null) {
             throw new IllegalArgumentException(
-                    "RedisLocks.connect needs the host and port of a server, or of Sentinels;"
-                            + " this URI names a socket.");
+                    "A connection needs the host and port of a server, or of Sentinels;" + " this URI names a socket.");
         }
-        return Connecting.to(new Network(resources, ssl), Uris.copy(uri), options);
+        return Uris.copy(uri);
     }
 
     /**
@@ -99,13 +129,7 @@ public final class RedisConnector {
      * @throws IllegalArgumentException when this is no such URI; it is not repeated in the message
      */
     public Locks connectCluster(String uri, LockOptions options) {
-        List<RedisURI> seeds;
-        try {
-            seeds = RedisClusterURIUtil.toRedisURIs(URI.create(uri));
-        } catch (RuntimeException e) {
-            throw notAUri("a Redis Cluster", "redis://[user:password@]host[:port][,host[:port]...]");
-        }
-        return connectCluster(seeds, options);
+        return connectCluster(parsedSeeds(uri), options);
     }
 
     /**
@@ -116,6 +140,43 @@ public final class RedisConnector {
      * @return locks to keep for the life of the process, and to close
      */
     public Locks connectCluster(Collection<RedisURI> seeds, LockOptions options) {
+        List<RedisURI> copies = checkedSeeds(seeds);
+        return Connecting.toCluster(new Network(resources, ssl), copies, options);
+    }
+
+    /**
+     * Connects to look at the locks of a Redis Cluster. See {@link LockInspector#connectCluster(String, LockOptions)}.
+     *
+     * @param uri as {@link #connectCluster(String, LockOptions)} takes it
+     * @param options those of the locks that are looked after
+     * @return an inspector to close
+     * @throws IllegalArgumentException when this is no such URI; it is not repeated in the message
+     */
+    public LockInspector inspectCluster(String uri, LockOptions options) {
+        return inspectCluster(parsedSeeds(uri), options);
+    }
+
+    /**
+     * Connects to look at the locks of a Redis Cluster. See {@link LockInspector#connectCluster(Collection, LockOptions)}.
+     *
+     * @param seeds some of its nodes, of which one has to answer. Login and TLS of the first one are used for all nodes
+     * @param options those of the locks that are looked after
+     * @return an inspector to close
+     */
+    public LockInspector inspectCluster(Collection<RedisURI> seeds, LockOptions options) {
+        List<RedisURI> copies = checkedSeeds(seeds);
+        return Connecting.inspectingCluster(new Network(resources, ssl), copies, options);
+    }
+
+    private static List<RedisURI> parsedSeeds(String uri) {
+        try {
+            return RedisClusterURIUtil.toRedisURIs(URI.create(uri));
+        } catch (RuntimeException e) {
+            throw notAUri("a Redis Cluster", "redis://[user:password@]host[:port][,host[:port]...]");
+        }
+    }
+
+    private static List<RedisURI> checkedSeeds(Collection<RedisURI> seeds) {
         if (seeds.isEmpty()) {
             throw new IllegalArgumentException("A Redis Cluster is found by one of its nodes; none was given.");
         }
@@ -129,8 +190,7 @@ public final class RedisConnector {
                         + Uris.address(seed) + " asks for " + seed.getDatabase() + ". Separate by keyPrefix.");
             }
         }
-        List<RedisURI> copies = seeds.stream().map(Uris::copy).toList();
-        return Connecting.toCluster(new Network(resources, ssl), copies, options);
+        return seeds.stream().map(Uris::copy).toList();
     }
 
     private static RedisURI parsed(String uri) {

@@ -1,6 +1,7 @@
 package dev.fenceline.lock;
 
 import io.lettuce.core.RedisURI;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -28,6 +29,9 @@ interface Route {
      * Fails with {@link SendFailure} only, within one command timeout.
      */
     <T> CompletableFuture<T> run(LockKey lock, Function<Link, CompletableFuture<T>> request);
+
+    /** The servers that have locks, each with its connection of now. */
+    List<ServerConnection> servers();
 
     /** Where to listen; another place after a place that failed, if there are several. */
     RedisURI listeningPlace();

@@ -18,6 +18,8 @@ record Script(String source, String digest) {
     static final Script ACQUIRE = load("acquire.lua");
     static final Script RENEW = load("renew.lua");
     static final Script RELEASE = load("release.lua");
+    static final Script FORCE = load("force.lua");
+    static final Script LOOK = load("look.lua");
     static final Script PROBE = load("probe.lua");
 
     /** Loads a file, with the files that its {@code --#include} lines name in their places. */

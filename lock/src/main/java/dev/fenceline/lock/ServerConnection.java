@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** One server through one shared connection: opened, checked, used, lost and replaced. */
 final class ServerConnection {
@@ -32,6 +33,7 @@ final class ServerConnection {
     private final Replaced<Link> links;
 
     private volatile CompletableFuture<Void> first = nothingMore();
+    private volatile @Nullable Place last;
 
     /**
      * Begins without a connection.
@@ -82,6 +84,21 @@ final class ServerConnection {
         return Optional.ofNullable(links.current());
     }
 
+    /** The link of now, or why there is none. */
+    CompletableFuture<Link> connected() {
+        return run(CompletableFuture::completedFuture);
+    }
+
+    /** Where the newest connection led, or was to lead. */
+    Optional<Place> place() {
+        return Optional.ofNullable(last);
+    }
+
+    /** The check of a server at a place. */
+    ServerCheck check(Place place) {
+        return checks.apply(place);
+    }
+
     /** Makes a request on the link of now. */
     <T> CompletableFuture<T> run(Function<Link, CompletableFuture<T>> request) {
         Link link = links.current();
@@ -124,20 +141,25 @@ final class ServerConnection {
             Duration handshake, Function<Place, ServerCheck> check, Supplier<CompletableFuture<Void>> listening) {
         return finder.find(handshake)
                 .exceptionallyCompose(thrown -> failed(server, thrown))
-                .thenCompose(place -> network.connect(place.uri(), handshake)
-                        .thenApply(connection -> new Link(
-                                connection,
-                                incarnations.newConnection(),
-                                context.clock(),
-                                place.name(),
-                                context.commandTimeout()))
-                        .thenCompose(fresh -> checked(check.apply(place), fresh, listening))
-                        .exceptionallyCompose(thrown -> failed(place.name(), thrown)));
+                .thenCompose(place -> {
+                    last = place;
+                    return network.connect(place.uri(), handshake)
+                            .thenApply(connection -> new Link(
+                                    connection,
+                                    incarnations.newConnection(),
+                                    context.clock(),
+                                    place.name(),
+                                    context.commandTimeout()))
+                            .thenCompose(fresh -> checked(check.apply(place), fresh, listening))
+                            .exceptionallyCompose(thrown -> failed(place.name(), thrown));
+                });
     }
 
     private CompletableFuture<Link> checked(
             ServerCheck check, Link fresh, Supplier<CompletableFuture<Void>> listening) {
-        return check.run(fresh, listening).handle((passed, thrown) -> {
+        CompletableFuture<?> looked =
+                context.purpose() == Context.Purpose.LOCKS ? check.run(fresh, listening) : greeted(fresh);
+        return looked.handle((passed, thrown) -> {
             if (thrown != null) {
                 Replaced.closeQuietly(fresh);
                 throw new CompletionException(Link.unwrapped(thrown));
@@ -145,6 +167,17 @@ final class ServerConnection {
             // Until here the handshake's limit held, which bears a cold JVM.
             fresh.connection().setTimeout(context.commandTimeout());
             return fresh;
+        });
+    }
+
+    /** Whether somebody is there who lets us in; what this user may do then is seen when it is done. */
+    private static CompletableFuture<?> greeted(Link fresh) {
+        return fresh.micros().exceptionallyCompose(thrown -> {
+            SendFailure failure = SendFailure.of(thrown);
+            return failure.kind() == SendFailure.Kind.FORBIDDEN
+                            && String.valueOf(failure.getMessage()).contains("NOPERM")
+                    ? CompletableFuture.completedFuture(0L)
+                    : CompletableFuture.failedFuture(failure);
         });
     }
 

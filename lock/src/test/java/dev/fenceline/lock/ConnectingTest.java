@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendUnavailableException;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -49,6 +50,11 @@ class ConnectingTest {
         @Override
         public <T> CompletableFuture<T> run(LockKey lock, Function<Link, CompletableFuture<T>> request) {
             return new CompletableFuture<>();
+        }
+
+        @Override
+        public List<ServerConnection> servers() {
+            return List.of();
         }
 
         @Override

@@ -1,0 +1,184 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.LockName;
+import dev.fenceline.LockOptions;
+import dev.fenceline.OutcomeUnknownException;
+import io.lettuce.core.RedisURI;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/**
+ * Shows an operator which locks are taken, by whom and who waits, and takes one away from a holder that will not give it
+ * back. Takes no lock itself, and connects to servers that {@link RedisLocks} refuses.
+ *
+ * <pre>{@code
+ * try (LockInspector inspector = LockInspector.connect("redis://localhost:6379")) {
+ *     inspector.list(LockFilter.all().startingWith("account:")).forEach(System.out::println);
+ * }
+ * }</pre>
+ *
+ * <p><b>Guarantees:</b> nothing is changed but by {@link #forceRelease}. The key prefix of the options is the one that is looked at; of the others matter those that the locks use which
+ * are looked after: S, K and restart delay for {@link #forceRelease}.
+ *
+ * <p><b>Rights:</b> what {@link #find} needs every user of locks has: {@code +eval +evalsha +time +get +pttl +zrange +hget} on
+ * the keys {@code ~<prefix>:v1:*}; {@link #list} needs {@code +scan +info} more, {@link #forceRelease} what a release needs.
+ *
+ * <p><b>Blocking:</b> each answer is waited for at most one {@link LockOptions#commandTimeout()}. Connecting takes as long as it
+ * does for {@link RedisLocks}.
+ *
+ * <p><b>Interruption:</b> waiting is not interrupted; it is short, and the flag is kept.
+ *
+ * <p><b>Thread-safety:</b> any thread; a stream of {@link #list} one at a time.
+ *
+ * <p><b>Errors:</b> {@link BackendUnavailableException} where a server cannot be reached or does not answer,
+ * {@link BackendMisconfiguredException} where the login or a command is refused, or the server runs in another mode.
+ */
+public final class LockInspector implements AutoCloseable {
+
+    private final Connecting.Parts parts;
+    private final Looking looking;
+
+    LockInspector(Connecting.Parts parts) {
+        this.parts = parts;
+        this.looking = new Looking(parts.route(), parts.context());
+    }
+
+    /**
+     * Connects with the defaults of {@link LockOptions}.
+     *
+     * @param uri as {@link RedisLocks#connect(String)} takes it, for one server or for the master that Sentinels name
+     * @return an inspector to close
+     * @throws IllegalArgumentException when this is no such URI; it is not repeated in the message
+     */
+    public static LockInspector connect(String uri) {
+        return connect(uri, LockOptions.defaults());
+    }
+
+    /**
+     * Connects with options.
+     *
+     * @param uri as {@link RedisLocks#connect(String)} takes it
+     * @param options those of the locks that are looked after
+     * @return an inspector to close
+     * @throws IllegalArgumentException when this is no such URI; it is not repeated in the message
+     */
+    public static LockInspector connect(String uri, LockOptions options) {
+        return RedisConnector.STANDARD.inspect(uri, options);
+    }
+
+    /**
+     * Connects with options and all that Lettuce can say about a server. For TLS settings and threads of your own see
+     * {@link RedisConnector#inspect(RedisURI, LockOptions)}.
+     *
+     * @param uri one server, or Sentinels and the name of a master; later changes to this object have no effect
+     * @param options those of the locks that are looked after
+     * @return an inspector to close
+     */
+    public static LockInspector connect(RedisURI uri, LockOptions options) {
+        return RedisConnector.STANDARD.inspect(uri, options);
+    }
+
+    /**
+     * Connects to all masters of a Redis Cluster.
+     *
+     * @param uri as {@link RedisLocks#connectCluster(String)} takes it
+     * @param options those of the locks that are looked after
+     * @return an inspector to close
+     * @throws IllegalArgumentException when this is no such URI; it is not repeated in the message
+     */
+    public static LockInspector connectCluster(String uri, LockOptions options) {
+        return RedisConnector.STANDARD.inspectCluster(uri, options);
+    }
+
+    /**
+     * Connects to all masters of a Redis Cluster.
+     *
+     * @param seeds some of its nodes, of which one has to answer; login and TLS of the first one are used for all nodes
+     * @param options those of the locks that are looked after
+     * @return an inspector to close
+     */
+    public static LockInspector connectCluster(Collection<RedisURI> seeds, LockOptions options) {
+        return RedisConnector.STANDARD.inspectCluster(seeds, options);
+    }
+
+    /**
+     * Lists the locks that are taken, on all servers, in no order. Goes through all keys of each server in small steps (SCAN), so
+     * that others are not held up; with many other keys it takes many of them.
+     *
+     * <p><b>Guarantees:</b> a lock that is taken all the time of the listing is in it once. Each state is of one moment.
+     *
+     * <p><b>Not guaranteed:</b> that two states are of the same moment; what is taken or released meanwhile is in it or not. While a
+     * Cluster moves a slot, or replaces a master, its locks may be missing.
+     *
+     * <p><b>Blocking:</b> the stream is lazy: it asks when it is read, and each time waits for at most one command timeout. What it
+     * throws then is what this class says.
+     *
+     * @param filter which locks
+     * @return to be read once, in one thread
+     */
+    public Stream<LockState> list(LockFilter filter) {
+        LockListing listing = new LockListing(
+                looking, parts.context().keys(), filter, parts.route().servers());
+        return StreamSupport.stream(
+                Spliterators.spliteratorUnknownSize(listing, Spliterator.DISTINCT | Spliterator.NONNULL), false);
+    }
+
+    /**
+     * Looks at one lock.
+     *
+     * @param kind of which kind it is; the same name is another lock in the other kind
+     * @param name its name
+     * @return what is there; empty where the lock is free
+     */
+    public Optional<LockState> find(LockKind kind, LockName name) {
+        return looking.await("Lock '" + name + "' not looked at: ", looking.ask(new LockKey(kind, name)));
+    }
+
+    /**
+     * Takes a lock away from the holder that was seen, and gives it to the first who waits, as the holder's own release would do.
+     *
+     * <p><b>Guarantees:</b> only the grant that was seen is ended. If somebody else has the lock by now, or the same process by
+     * another grant, nothing is changed. The next token is above the one that is taken away.
+     *
+     * <p><b>Not guaranteed:</b> that the holder stops. It is not asked: it learns of the loss at its next renewal, as of a lease
+     * that ran out, and works on until then; a process that is paused, or never looks at its lease, works on for longer. For a
+     * <b>fenced</b> lock the fence decides: writes of the old holder are accepted until a newer one has claimed, and refused from
+     * then on. To have them refused at once, raise the fence too ({@code fenceline fence raise}). For an <b>efficiency</b> lock
+     * nothing else keeps two processes from doing the work at once.
+     *
+     * <p><b>Errors:</b> {@link OutcomeUnknownException}, not resolvable, where the answer was lost; look again.
+     *
+     * @param seen what {@link #find} or {@link #list} showed
+     * @return what became of it
+     */
+    public ForcedRelease forceRelease(LockState seen) {
+        LockKey lock = new LockKey(seen.kind(), seen.name());
+        String what = "Lock '" + seen.name() + "' not released: ";
+        try {
+            return Uninterruptibly.await(
+                    parts.transport().force(lock, seen.stored()),
+                    parts.context().commandTimeout());
+        } catch (SendFailure failure) {
+            if (failure.kind() == SendFailure.Kind.UNANSWERED) {
+                throw new OutcomeUnknownException(
+                        "Lock '" + seen.name() + "' was to be taken from its holder, and it may have been or not: "
+                                + failure.getMessage() + ". Look at it again; trying again is fine.",
+                        null,
+                        failure);
+            }
+            throw looking.exception(what, failure);
+        }
+    }
+
+    /** Disconnects. Idempotent. */
+    @Override
+    public void close() {
+        parts.close();
+    }
+}
