@@ -2,11 +2,13 @@ package dev.fenceline.lock;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.Finding;
 import dev.fenceline.LockName;
 import dev.fenceline.LockOptions;
 import dev.fenceline.OutcomeUnknownException;
 import io.lettuce.core.RedisURI;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -14,8 +16,8 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * Shows an operator which locks are taken, by whom and who waits, and takes one away from a holder that will not give it
- * back. Takes no lock itself, and connects to servers that {@link RedisLocks} refuses.
+ * Shows an operator which locks are taken, by whom and who waits, takes one away from a holder that will not give it back, and
+ * tells what of a server's settings is unsafe. Takes no lock itself, and connects to servers that {@link RedisLocks} refuses.
  *
  * <pre>{@code
  * try (LockInspector inspector = LockInspector.connect("redis://localhost:6379")) {
@@ -23,11 +25,13 @@ import java.util.stream.StreamSupport;
  * }
  * }</pre>
  *
- * <p><b>Guarantees:</b> nothing is changed but by {@link #forceRelease}. The key prefix of the options is the one that is looked at; of the others matter those that the locks use which
- * are looked after: S, K and restart delay for {@link #forceRelease}.
+ * <p><b>Guarantees:</b> nothing is changed but by {@link #forceRelease}, and for moments by the keys that {@link #doctor} tries
+ * permissions on. The key prefix of the options is the one that is looked at; of the others matter those that the locks use which
+ * are looked after: S, K and restart delay for {@link #forceRelease}, and what {@link #doctor} compares the server with.
  *
  * <p><b>Rights:</b> what {@link #find} needs every user of locks has: {@code +eval +evalsha +time +get +pttl +zrange +hget} on
- * the keys {@code ~<prefix>:v1:*}; {@link #list} needs {@code +scan +info} more, {@link #forceRelease} what a release needs.
+ * the keys {@code ~<prefix>:v1:*}; {@link #list} needs {@code +scan +info} more, {@link #forceRelease} what a release needs, and
+ * {@link #doctor} tries all that locks need; {@code +config|get} lets it see more.
  *
  * <p><b>Blocking:</b> each answer is waited for at most one {@link LockOptions#commandTimeout()}. Connecting takes as long as it
  * does for {@link RedisLocks}.
@@ -174,6 +178,20 @@ public final class LockInspector implements AutoCloseable {
             }
             throw looking.exception(what, failure);
         }
+    }
+
+    /**
+     * Tells which settings of the servers are unsafe for locks with these options, and what to do about each.
+     *
+     * <p><b>Guarantees:</b> for whatever {@link RedisLocks} would refuse these servers there is an {@code ERROR}. What this user
+     * may not look at is an {@code INFO}.
+     *
+     * <p><b>Not guaranteed:</b> that another user may do what this one may: connect as the user of the program.
+     *
+     * @return what was found, the worst first; nothing where all is well
+     */
+    public List<Finding> doctor() {
+        return new RedisDoctor(parts).findings();
     }
 
     /** Disconnects. Idempotent. */
