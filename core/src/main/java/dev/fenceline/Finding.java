@@ -38,15 +38,17 @@ public record Finding(String code, Severity severity, String subject, String fou
      */
     public Finding {
         if (!CODE.matcher(code).matches()) {
-            throw new IllegalArgumentException("The code '" + code
-                    + "' of a finding cannot be used: lower case letters and digits in words joined by hyphens, such as redis-eviction.");
+            throw new IllegalArgumentException(
+                    "The code '" + code
+                            + "' of a finding cannot be used: lower case letters and digits in words joined by hyphens, such as redis-eviction.");
         }
         requireText(code, "subject", subject);
         requireText(code, "found", found);
         requireText(code, "remedy", remedy);
         if (found.endsWith(".")) {
             throw new IllegalArgumentException("What was found for '" + code
-                    + "' ends with a full stop; it is the rest of the sentence that the subject begins: '" + found + "'.");
+                    + "' ends with a full stop; it is the rest of the sentence that the subject begins: '" + found
+                    + "'.");
         }
     }
 
