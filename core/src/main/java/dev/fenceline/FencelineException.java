@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * The root of everything that Fenceline throws, bad arguments ({@link IllegalArgumentException}) aside.
  *
  * <p>A subtype exists where a caller would act differently. Of each it is known whether the work happened: only
- * {@link OutcomeUnknownException} leaves it open.
+ * {@link OutcomeUnknownException} leaves it open, and {@link UnfinishedException} says what happened and what did not.
  */
 public abstract sealed class FencelineException extends RuntimeException
         permits BackendMisconfiguredException,
@@ -20,6 +20,7 @@ public abstract sealed class FencelineException extends RuntimeException
                 StaleTokenException,
                 TokenRejectedException,
                 TransactionRolledBackException,
+                UnfinishedException,
                 UnfencedWriteException {
 
     private static final long serialVersionUID = 1L;

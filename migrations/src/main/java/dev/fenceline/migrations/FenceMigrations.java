@@ -3,15 +3,12 @@ package dev.fenceline.migrations;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -66,7 +63,7 @@ public final class FenceMigrations {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(true);
-            statement.execute(resource("create_schema.sql"));
+            statement.execute(Sql.resource("create_schema.sql"));
         } catch (SQLException e) {
             throw failure("Installing the fence schema", "have an administrator run: CREATE SCHEMA fenceline", e, e);
         }
@@ -85,6 +82,35 @@ public final class FenceMigrations {
                     .migrate();
         } catch (FlywayException e) {
             throw failure("Installing the fence schema", "connect as the owner of schema fenceline", e, sqlCause(e));
+        }
+    }
+
+    /**
+     * Looks what it takes to make these changes, and changes nothing.
+     *
+     * @param changes to tables, each named once for its protection and once for its columns
+     * @return what to do
+     * @throws PlanRefusedException when a change does not fit a table; it has all faults of all tables
+     * @throws BackendMisconfiguredException when the fence schema is missing or too old, or the role has no right on it
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public Plan plan(Change... changes) {
+        return plan(List.of(changes));
+    }
+
+    /**
+     * Looks what it takes to make these changes, and changes nothing; else as {@link #plan(Change...)}.
+     *
+     * @param changes to tables, each named once for its protection and once for its columns
+     * @return what to do
+     */
+    public Plan plan(List<? extends Change> changes) {
+        try (Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(true);
+            Planner.Planned planned = Planner.plan(new Catalogue(connection), List.copyOf(changes));
+            return new Plan(dataSource, planned.steps(), planned.warnings());
+        } catch (SQLException e) {
+            throw failure("Planning", "look at what the server said", e, e);
         }
     }
 
@@ -151,7 +177,7 @@ public final class FenceMigrations {
     private void grant(String script, String step, String role) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
-            try (PreparedStatement grant = connection.prepareStatement(resource(script))) {
+            try (PreparedStatement grant = connection.prepareStatement(Sql.resource(script))) {
                 grant.setString(1, role);
                 try (ResultSet text = grant.executeQuery();
                         Statement statement = connection.createStatement()) {
@@ -169,13 +195,13 @@ public final class FenceMigrations {
     }
 
     static FencelineException failure(String step, String remedy, Exception cause, SQLException said) {
-        String state = Objects.requireNonNullElse(said.getSQLState(), "");
+        String state = Sql.state(said);
         String message = step + " failed";
         // Of connections: 08 could not be made or broke, 57P lost to a shutdown, 53 out of resources.
         if (state.isEmpty()) {
             // Not from the server, which always gives a state: a pool that is exhausted, or a driver's own complaint.
             return new BackendUnavailableException(
-                    message + ": the data source gave no usable connection (" + firstLine(said)
+                    message + ": the data source gave no usable connection (" + Sql.firstLine(said)
                             + "). Check its settings and the size of its pool, which is to be two at least, and try again;"
                             + " what was installed so far stays.",
                     cause);
@@ -184,25 +210,25 @@ public final class FenceMigrations {
             return new BackendUnavailableException(
                     message
                             + ": it had to wait for another session for longer than lock_timeout or statement_timeout allows ("
-                            + firstLine(said)
+                            + Sql.firstLine(said)
                             + "). Try again when the other session has ended, or raise that timeout for"
                             + " the role that installs; what was installed so far stays.",
                     cause);
         }
         if (state.startsWith("08") || state.startsWith("57P") || state.startsWith("53")) {
             return new BackendUnavailableException(
-                    message + ": the database cannot be reached (" + firstLine(said)
+                    message + ": the database cannot be reached (" + Sql.firstLine(said)
                             + "). Check its address and try again; what was installed so far stays.",
                     cause);
         }
         if (state.startsWith("28") || state.equals("3D000")) {
             return new BackendMisconfiguredException(
-                    message + ": the database refuses the connection (" + firstLine(said)
+                    message + ": the database refuses the connection (" + Sql.firstLine(said)
                             + "). Check the user, the password and the name of the database.",
                     cause);
         }
         return new BackendMisconfiguredException(
-                message + ": " + firstLine(said) + " (SQLSTATE " + state + "). To do: " + remedy + ".", cause);
+                message + ": " + Sql.firstLine(said) + " (SQLSTATE " + state + "). To do: " + remedy + ".", cause);
     }
 
     private static SQLException sqlCause(FlywayException e) {
@@ -216,20 +242,5 @@ public final class FenceMigrations {
         // code for a configuration error.
         String complaint = Objects.requireNonNullElse(e.getMessage(), e.toString());
         return new SQLException(complaint.replaceAll("\\s*\\R\\s*", " "), "F0000", e);
-    }
-
-    private static String firstLine(SQLException e) {
-        return Objects.requireNonNullElse(e.getMessage(), e.toString())
-                .lines()
-                .findFirst()
-                .orElse("");
-    }
-
-    private static String resource(String name) {
-        try (InputStream in = Objects.requireNonNull(FenceMigrations.class.getResourceAsStream(name), name)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

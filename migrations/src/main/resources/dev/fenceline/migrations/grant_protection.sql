@@ -2,6 +2,7 @@
 SELECT pg_catalog.format('GRANT USAGE ON SCHEMA fenceline TO %1$I;'
     ' GRANT SELECT ON fenceline.protected, fenceline.violation TO %1$I;'
     ' GRANT EXECUTE ON FUNCTION'
+    ' fenceline.version_v1(),'
     ' fenceline.protect(regclass, text, text[], text),'
     ' fenceline.unprotect(regclass),'
     ' fenceline.protect_v1(regclass, text, text[], text),'

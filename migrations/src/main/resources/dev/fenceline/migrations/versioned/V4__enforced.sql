@@ -9,7 +9,7 @@
 -- Triggers compare in their WHEN with functions of pg_catalog alone. So the function behind them runs to refuse and for nothing
 -- else, whoever writes needs no right on this schema, and a dump of the table names one function of it. They are AFTER ROW, since
 -- a BEFORE trigger of the user can still change NEW; one for each event, since OLD and NEW exist for some only; and ENABLE ALWAYS,
--- since session_replication_role = replica would turn them off.
+-- since session_replication_role = replica would turn them off, but for tables that a subscription fills.
 --
 -- This guards against mistakes, not malice: whoever sets fenceline.entered by hand, or owns the table, gets round it.
 --
@@ -559,6 +559,7 @@ DECLARE
     v_event text;
     v_covered text;
     v_member regclass;
+    v_enable text;
 BEGIN
     IF (p_mode IN ('observe', 'enforce')) IS NOT TRUE THEN
         RAISE EXCEPTION USING
@@ -586,6 +587,12 @@ BEGIN
            coalesce(string_agg(part.unmoved, ' AND ' ORDER BY k.place), 'true')
       INTO v_old, v_new, v_unmoved
       FROM unnest(p_key) WITH ORDINALITY AS k (name, place), fenceline.key_part_v1(p_table, k.name) AS part;
+    -- The apply worker of a subscription writes what was judged where it was first written, and enters nothing: fired always, the
+    -- triggers would stop it, or record all it does. Fired as by default, they judge everybody else.
+    v_enable := CASE WHEN EXISTS (SELECT FROM pg_subscription_rel s
+                                   WHERE s.srrelid = p_table
+                                      OR s.srrelid IN (SELECT p.relid FROM pg_partition_tree(p_table) p))
+        THEN 'ENABLE' ELSE 'ENABLE ALWAYS' END;
     v_covered_old := format(v_covers, ' ' || p_lock_class, v_old);
     v_covered_new := format(v_covers, ' ' || p_lock_class, v_new);
     SELECT string_agg(quote_literal(a.value), ', ' ORDER BY a.place) INTO v_arguments
@@ -601,8 +608,8 @@ BEGIN
             ' EXECUTE FUNCTION fenceline.judge_write_v1(%4$s)',
             v_event, p_table, fenceline.condition_v1(p_mode, p_table, v_covered), v_arguments);
     END LOOP;
-    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER fenceline_insert, ENABLE ALWAYS TRIGGER fenceline_update,'
-        ' ENABLE ALWAYS TRIGGER fenceline_delete', p_table);
+    EXECUTE format('ALTER TABLE %1$s %2$s TRIGGER fenceline_insert, %2$s TRIGGER fenceline_update, %2$s TRIGGER fenceline_delete',
+        p_table, v_enable);
 
     -- A partition inherits triggers for rows and not this one. Nobody holds every lock of a key, so only one lock for all rows fits.
     v_covered := CASE WHEN cardinality(p_key) = 0 THEN v_covered_new ELSE 'false' END;
@@ -610,7 +617,7 @@ BEGIN
         EXECUTE format('CREATE OR REPLACE TRIGGER fenceline_truncate BEFORE TRUNCATE ON %s FOR EACH STATEMENT WHEN (%s)'
             ' EXECUTE FUNCTION fenceline.judge_write_v1(%s)',
             v_member, fenceline.condition_v1(p_mode, p_table, v_covered), v_arguments);
-        EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER fenceline_truncate', v_member);
+        EXECUTE format('ALTER TABLE ONLY %s %s TRIGGER fenceline_truncate', v_member, v_enable);
     END LOOP;
 END
 $$;

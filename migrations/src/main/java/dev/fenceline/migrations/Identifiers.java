@@ -1,0 +1,95 @@
+package dev.fenceline.migrations;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Names and texts on their way into SQL and out of it. */
+final class Identifiers {
+
+    /** PostgreSQL cuts longer names off, so that two of them could be one. */
+    private static final int MAX_BYTES = 63;
+
+    private static final Pattern PART =
+            Pattern.compile("\\s*(?:\"((?:[^\"]|\"\")+)\"|([A-Za-z_\\x80-\\x{10FFFF}][A-Za-z0-9_$\\x80-\\x{10FFFF}]*))\\s*");
+    private static final Pattern PLAIN = Pattern.compile("[a-z_][a-z0-9_]*");
+
+    private Identifiers() {}
+
+    /**
+     * Takes apart what SQL takes apart: {@code app.order} and {@code "Odd.Name"}.
+     *
+     * @param text names with dots between them
+     * @param what is named, for the message
+     * @return the names as the catalogue spells them
+     */
+    static List<String> parse(String text, String what) {
+        List<String> parts = new ArrayList<>();
+        Matcher part = PART.matcher(text);
+        int at = 0;
+        while (part.region(at, text.length()).lookingAt()) {
+            // Only the letters of ASCII: that is what a server does whose encoding is UTF8.
+            parts.add(checked(part.group(1) != null ? part.group(1).replace("\"\"", "\"") : lowerCase(part.group(2)), what));
+            at = part.end();
+            if (at == text.length()) {
+                return parts;
+            }
+            if (text.charAt(at) != '.') {
+                break;
+            }
+            at++;
+        }
+        throw new IllegalArgumentException(what + " '" + oneLine(text) + "' cannot be read at character " + (at + 1)
+                + ". Write it as in SQL: names with other characters than letters, digits and _, or with capitals, in double quotes,"
+                + " such as \"Odd.Name\".");
+    }
+
+    static String checked(String name, String what) {
+        int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+        if (name.isEmpty() || name.indexOf('\0') >= 0 || bytes > MAX_BYTES) {
+            throw new IllegalArgumentException(what + " '" + oneLine(name) + "' has " + bytes
+                    + " bytes or holds a NUL; a name in PostgreSQL has 1 to " + MAX_BYTES + " bytes.");
+        }
+        return name;
+    }
+
+    private static String lowerCase(String text) {
+        StringBuilder folded = new StringBuilder(text.length());
+        text.chars().forEach(c -> folded.append((char) (c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c)));
+        return folded.toString();
+    }
+
+    /** For people: in quotes only where it must be, so that {@link #parse} reads it again. */
+    static String shown(String name) {
+        return PLAIN.matcher(name).matches() ? name : '"' + name.replace("\"", "\"\"") + '"';
+    }
+
+    /** For statements. Tools take a dollar before a brace for a placeholder of theirs, also within quotes, so it is escaped. */
+    static String quoted(String name) {
+        if (name.contains("${")) {
+            return "U&\"" + name.replace("\\", "\\\\").replace("\"", "\"\"").replace("${", "\\0024{") + '"';
+        }
+        return '"' + name.replace("\"", "\"\"") + '"';
+    }
+
+    /** A text in a statement, whatever standard_conforming_strings is; an expression in parentheses where it must be. */
+    static String literal(String text) {
+        if (text.contains("${")) {
+            return '(' + stringConstant(text).replace("${", "$' || '{") + ')';
+        }
+        return stringConstant(text);
+    }
+
+    /** One constant, whatever standard_conforming_strings is; it must hold no placeholder. */
+    static String stringConstant(String text) {
+        String doubled = text.replace("'", "''");
+        return doubled.contains("\\") ? "E'" + doubled.replace("\\", "\\\\") + '\'' : '\'' + doubled + '\'';
+    }
+
+    /** For a comment or a message: whatever a name holds, it ends no line and is no placeholder. */
+    static String oneLine(String text) {
+        return text.replaceAll("[\\p{Cntrl}\\u2028\\u2029]", "?").replace("${", "$ {");
+    }
+}

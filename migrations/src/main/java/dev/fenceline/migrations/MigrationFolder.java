@@ -1,0 +1,110 @@
+package dev.fenceline.migrations;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** A folder of versioned migrations as Flyway reads it: also in folders below, and 48, 048 and 48.0 are one version. */
+record MigrationFolder(Path folder) {
+
+    private static final Pattern VERSION = Pattern.compile("[0-9]+(?:[._][0-9]+)*");
+    private static final Pattern DESCRIPTION = Pattern.compile("[A-Za-z0-9][A-Za-z0-9 _.-]*");
+    private static final Pattern FILE = Pattern.compile("([VU])([0-9]+(?:[._][0-9]+)*)(?:__.*)?\\.[A-Za-z]+");
+
+    MigrationFiles write(String version, String description, String sql, String undo) {
+        require(VERSION, version, "Version", "numbers with dots between them, such as 48 or 1.2");
+        require(DESCRIPTION, description, "Description", "letters, digits, blanks, underscores, dots and hyphens");
+        String name = version + "__" + description.strip().replaceAll("\\s+", "_") + ".sql";
+        MigrationFiles files = new MigrationFiles(folder.resolve("V" + name), folder.resolve("U" + name));
+        String refused = "Migration " + version + " was not written: ";
+        if (!Files.isDirectory(folder)) {
+            throw new IllegalStateException(refused + "there is no folder " + folder + ". Create it, or name another.");
+        }
+        try {
+            Optional<Path> taken = taken(numbers(version), files.undo(), undo);
+            if (taken.isPresent()) {
+                throw new IllegalStateException(refused + "the folder has that version already, in "
+                        + folder.relativize(taken.get()) + ". Choose a version that is free.");
+            }
+            place(files, sql, undo);
+            return files;
+        } catch (FileAlreadyExistsException e) {
+            throw new IllegalStateException(
+                    refused + "meanwhile somebody else wrote " + e.getFile() + ". Choose a version that is free.", e);
+        } catch (IOException e) {
+            throw new IllegalStateException(
+                    refused + "folder " + folder + " cannot be written (" + e + "). Nothing was left there.", e);
+        }
+    }
+
+    private static void require(Pattern pattern, String text, String what, String form) {
+        if (!pattern.matcher(text).matches()) {
+            throw new IllegalArgumentException(
+                    what + " '" + Identifiers.oneLine(text) + "' cannot be part of a file's name: it is made of " + form + ".");
+        }
+    }
+
+    /** The file that has the version already. An undo of our own text is what a writer left that was killed between both moves. */
+    private Optional<Path> taken(List<String> version, Path ownUndo, String undo) throws IOException {
+        List<Path> files;
+        try (Stream<Path> walk = Files.walk(folder)) {
+            files = walk.filter(Files::isRegularFile).sorted().toList();
+        }
+        for (Path file : files) {
+            Matcher name = FILE.matcher(file.getFileName().toString());
+            if (name.matches()
+                    && numbers(name.group(2)).equals(version)
+                    && !(file.equals(ownUndo) && Files.readString(file).equals(undo))) {
+                return Optional.of(file);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Without leading zeros, and without zeros at the end. */
+    private static List<String> numbers(String version) {
+        List<String> numbers = new ArrayList<>();
+        for (String number : version.split("[._]", -1)) {
+            numbers.add(number.replaceFirst("^0+(?=.)", ""));
+        }
+        while (numbers.size() > 1 && numbers.get(numbers.size() - 1).equals("0")) {
+            numbers.remove(numbers.size() - 1);
+        }
+        return numbers;
+    }
+
+    /** The undo first: it does nothing by itself, so a crash in between leaves nothing that a tool would run. */
+    private void place(MigrationFiles files, String sql, String undo) throws IOException {
+        Path sqlDraft = draft();
+        Path undoDraft = draft();
+        try {
+            Files.writeString(sqlDraft, sql, StandardOpenOption.CREATE_NEW);
+            Files.writeString(undoDraft, undo, StandardOpenOption.CREATE_NEW);
+            Files.deleteIfExists(files.undo());
+            Files.move(undoDraft, files.undo());
+            try {
+                Files.move(sqlDraft, files.migration());
+            } catch (IOException e) {
+                Files.deleteIfExists(files.undo());
+                throw e;
+            }
+        } finally {
+            Files.deleteIfExists(sqlDraft);
+            Files.deleteIfExists(undoDraft);
+        }
+    }
+
+    /** In the folder itself, so that it can be moved in one step; with a name that no tool takes for a migration. */
+    private Path draft() {
+        return folder.resolve(".fenceline-" + UUID.randomUUID() + ".tmp");
+    }
+}
