@@ -6,8 +6,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -99,46 +99,75 @@ final class Application {
     }
 
     private void round() throws InterruptedException {
-        Set<TableName> waiting = new HashSet<>();
-        for (Pending pending : all) {
+        List<Pending> open = all.stream().filter(Pending::isOpen).toList();
+        List<Planner.Judged> judged;
+        try {
+            judged = Planner.again(
+                    new Catalogue(connected()),
+                    open.stream().map(pending -> pending.step.change()).toList());
+        } catch (SQLException e) {
+            failed(open.get(0), e);
+            open.forEach(pending -> {
+                pending.detail = open.get(0).detail;
+                pending.given = open.get(0).given;
+            });
+            return;
+        }
+        for (int i = 0; i < open.size(); i++) {
             if (Thread.interrupted()) {
                 throw new InterruptedException("Interrupted while applying; what is done stays.");
             }
-            // Two steps of one table keep their order.
-            if (pending.isOpen() && !waiting.contains(pending.step.change().table())) {
-                attempt(pending);
-            }
-            if (pending.outcome == null) {
-                waiting.add(pending.step.change().table());
+            Pending pending = open.get(i);
+            Optional<Pending> earlier = earlierOfItsTable(pending);
+            if (earlier.isEmpty()) {
+                attempt(pending, judged.get(i));
+                if (connection == null) {
+                    // Not a round of them against a server that is gone.
+                    return;
+                }
+            } else {
+                pending.detail = "an earlier step of this table is not done";
+                pending.given = earlier.get().given;
             }
         }
     }
 
-    private void attempt(Pending pending) {
-        try {
-            Connection session = connected();
-            Step now = Planner.look(new Catalogue(session), pending.step.change());
-            if (now.state() == Step.State.ALREADY_SO) {
-                // After an attempt whose answer was lost, that is our own doing.
-                boolean ours = pending.attempts > 0;
-                pending.outcome = ours ? Applied.Outcome.CHANGED : Applied.Outcome.ALREADY_SO;
-                tell(pending, ours ? ApplyProgress.Stage.CHANGED : ApplyProgress.Stage.ALREADY_SO);
-                return;
-            }
-            pending.attempts++;
-            tell(pending, ApplyProgress.Stage.ATTEMPT);
-            carryOut(session, now);
-            pending.outcome = Applied.Outcome.CHANGED;
-            tell(pending, ApplyProgress.Stage.CHANGED);
-        } catch (PlanRefusedException refused) {
+    /** Two steps of one table keep their order. */
+    private Optional<Pending> earlierOfItsTable(Pending pending) {
+        return all.stream()
+                .filter(other -> other.number < pending.number
+                        && other.outcome == null
+                        && other.step.change().table().equals(pending.step.change().table()))
+                .findFirst();
+    }
+
+    private void attempt(Pending pending, Planner.Judged judged) {
+        if (judged.step().isEmpty()) {
             pending.given = true;
-            pending.detail = refused.faults().stream()
+            pending.detail = judged.faults().stream()
                     .map(fault -> fault.problem() + ". " + fault.remedy())
                     .collect(Collectors.joining(" "));
             tell(pending, ApplyProgress.Stage.FAILED);
+            return;
+        }
+        Step now = judged.step().get();
+        if (now.state() == Step.State.ALREADY_SO) {
+            // After an attempt whose answer was lost, that is our own doing.
+            boolean ours = pending.attempts > 0;
+            pending.outcome = ours ? Applied.Outcome.CHANGED : Applied.Outcome.ALREADY_SO;
+            tell(pending, ours ? ApplyProgress.Stage.CHANGED : ApplyProgress.Stage.ALREADY_SO);
+            return;
+        }
+        pending.attempts++;
+        tell(pending, ApplyProgress.Stage.ATTEMPT);
+        try {
+            carryOut(connected(), now);
+            pending.outcome = Applied.Outcome.CHANGED;
         } catch (SQLException e) {
             failed(pending, e);
+            return;
         }
+        tell(pending, ApplyProgress.Stage.CHANGED);
     }
 
     private void failed(Pending pending, SQLException e) {
@@ -249,15 +278,19 @@ final class Application {
         List<Applied.AppliedStep> done =
                 applied.steps().stream().filter(step -> !undone.contains(step)).toList();
         return "Applied " + done.size() + " of " + applied.steps().size() + " steps"
-                + (done.isEmpty() ? "" : " (" + list(done.stream().map(step -> step.step().change().table().toString()), done.size(), ", ") + ")")
+                + (done.isEmpty() ? "" : " (" + list(done.stream().map(Application::table), done.size(), ", ") + ")")
                 + ", and not:"
                 + list(
                         undone.stream()
-                                .map(step -> "\n- " + step.step().change().table() + " after " + step.attempts() + " attempts: "
+                                .map(step -> "\n- " + table(step) + " after " + step.attempts() + " attempts: "
                                         + step.detail()),
                         undone.size(),
                         "")
-                + "\nWhat is done stays. End what is in the way, or choose a quieter hour, and apply the same again.";
+                + "\nWhat is done stays. End or mend what is in the way, and apply the same again.";
+    }
+
+    private static String table(Applied.AppliedStep step) {
+        return Identifiers.oneLine(step.step().change().table().toString());
     }
 
     private static String list(Stream<String> names, int count, String separator) {

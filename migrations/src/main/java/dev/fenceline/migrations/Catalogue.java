@@ -34,8 +34,10 @@ final class Catalogue {
     private static final String KEY_FITS = "SELECT fenceline.key_part_v1(?::pg_catalog.oid::pg_catalog.regclass, ?)";
     private static final String FITS =
             """
-            SELECT fenceline.require_protectable_v1(t.oid), fenceline.key_part_v1(t.oid, k.name)
-              FROM (SELECT ?::pg_catalog.oid::pg_catalog.regclass) AS t (oid) LEFT JOIN unnest(?::text[]) AS k (name) ON true
+            WITH t (oid) AS (SELECT ?::pg_catalog.oid::pg_catalog.regclass)
+            SELECT fenceline.require_protectable_v1(t.oid),
+                   ARRAY(SELECT fenceline.key_part_v1(t.oid, k.name)::text FROM unnest(?::text[]) AS k (name))
+              FROM t
             """;
 
     // The server's own words, whatever its language: "ERROR: … refused: <problem>\n  Hint: <remedy>".

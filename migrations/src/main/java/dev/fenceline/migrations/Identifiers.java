@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Names and texts on their way into SQL and out of it. */
 final class Identifiers {
@@ -63,21 +65,27 @@ final class Identifiers {
 
     /** For people: in quotes only where it must be, so that {@link #parse} reads it again. */
     static String shown(String name) {
-        return PLAIN.matcher(name).matches() ? name : '"' + name.replace("\"", "\"\"") + '"';
+        return PLAIN.matcher(name).matches() ? name : inQuotes(name);
     }
 
     /** For statements. Tools take a dollar before a brace for a placeholder of theirs, also within quotes, so it is escaped. */
     static String quoted(String name) {
-        if (name.contains("${")) {
-            return "U&\"" + name.replace("\\", "\\\\").replace("\"", "\"\"").replace("${", "\\0024{") + '"';
-        }
+        return name.contains("${")
+                ? "U&" + inQuotes(name.replace("\\", "\\\\").replace("${", "\\0024{"))
+                : inQuotes(name);
+    }
+
+    /** As the input of regclass, which knows no escapes. */
+    static String inQuotes(String name) {
         return '"' + name.replace("\"", "\"\"") + '"';
     }
 
-    /** A text in a statement, whatever standard_conforming_strings is; an expression in parentheses where it must be. */
+    /** A text in a statement; an expression in parentheses where it must be. */
     static String literal(String text) {
         if (text.contains("${")) {
-            return '(' + stringConstant(text).replace("${", "$' || '{") + ')';
+            return Stream.of(text.split("(?<=\\$)(?=\\{)", -1))
+                    .map(Identifiers::stringConstant)
+                    .collect(Collectors.joining(" || ", "(", ")"));
         }
         return stringConstant(text);
     }
@@ -88,8 +96,13 @@ final class Identifiers {
         return doubled.contains("\\") ? "E'" + doubled.replace("\\", "\\\\") + '\'' : '\'' + doubled + '\'';
     }
 
-    /** For a comment or a message: whatever a name holds, it ends no line and is no placeholder. */
+    /** For a message: whatever a name holds, it ends no line. */
     static String oneLine(String text) {
-        return text.replaceAll("[\\p{Cntrl}\\u2028\\u2029]", "?").replace("${", "$ {");
+        return text.replaceAll("[\\p{Cc}\\u2028\\u2029]", "?");
+    }
+
+    /** For a comment in SQL: nor is it a placeholder. */
+    static String comment(String text) {
+        return oneLine(text).replace("${", "$ {");
     }
 }

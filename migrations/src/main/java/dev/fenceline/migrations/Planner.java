@@ -6,137 +6,167 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 
 /** Compares changes with the catalogue: what there is to do, or all that is wrong with them. */
 final class Planner {
 
-    private final Catalogue catalogue;
-    private final List<Fault> faults = new ArrayList<>();
-    private final List<Step> steps = new ArrayList<>();
-    private final List<String> warnings = new ArrayList<>();
-
-    private Planner(Catalogue catalogue) {
-        this.catalogue = catalogue;
-    }
+    private Planner() {}
 
     /** What a plan consists of. */
     record Planned(List<Step> steps, List<String> warnings) {}
 
+    /**
+     * What one change comes to.
+     *
+     * @param step empty when there are faults
+     */
+    record Judged(Optional<Step> step, List<Fault> faults, List<String> warnings) {
+
+        private static Judged faulty(List<Fault> faults) {
+            return new Judged(Optional.empty(), faults, List.of());
+        }
+
+        private static Judged of(Step step, List<String> warnings) {
+            return new Judged(
+                    Optional.of(step), List.of(), step.state() == Step.State.TO_DO ? warnings : List.of());
+        }
+    }
+
     static Planned plan(Catalogue catalogue, List<Change> changes) throws SQLException {
+        if (changes.isEmpty()) {
+            throw new IllegalArgumentException("A plan needs changes, and none was given.");
+        }
         catalogue.requireSchema();
-        return steps(catalogue, changes);
-    }
-
-    /** What one change of a plan comes to by now. */
-    static Step look(Catalogue catalogue, Change change) throws SQLException {
-        return steps(catalogue, List.of(change)).steps().get(0);
-    }
-
-    private static Planned steps(Catalogue catalogue, List<Change> changes) throws SQLException {
-        Planner planner = new Planner(catalogue);
-        planner.requireOneOfAKind(changes);
-        Map<TableName, Catalogue.Found> found =
-                catalogue.look(changes.stream().map(Change::table).distinct().toList());
+        List<Fault> faults = new ArrayList<>(namedTwice(changes));
+        Map<TableName, Catalogue.Found> found = look(catalogue, changes);
+        List<Step> steps = new ArrayList<>();
+        List<String> warnings = new ArrayList<>();
         for (Change change : changes) {
-            planner.add(change, Objects.requireNonNull(found.get(change.table())));
+            Catalogue.Found table = Objects.requireNonNull(found.get(change.table()));
+            List<Fault> refused = new ArrayList<>();
+            if (table.table().isPresent()) {
+                refused.addAll(refusals(catalogue, change, table.table().get()));
+            }
+            Judged judged = judge(change, table, refused);
+            judged.step().ifPresent(steps::add);
+            faults.addAll(judged.faults());
+            warnings.addAll(judged.warnings());
         }
-        if (!planner.faults.isEmpty()) {
-            throw new PlanRefusedException(planner.faults);
+        if (!faults.isEmpty()) {
+            throw new PlanRefusedException(faults);
         }
-        return new Planned(List.copyOf(planner.steps), List.copyOf(planner.warnings));
+        return new Planned(List.copyOf(steps), List.copyOf(warnings));
+    }
+
+    /** What changes of a plan come to by now. What the database refuses anyhow, it is not asked for in advance. */
+    static List<Judged> again(Catalogue catalogue, List<Change> changes) throws SQLException {
+        Map<TableName, Catalogue.Found> found = look(catalogue, changes);
+        return changes.stream()
+                .map(change -> judge(change, Objects.requireNonNull(found.get(change.table())), List.of()))
+                .toList();
+    }
+
+    private static Map<TableName, Catalogue.Found> look(Catalogue catalogue, List<Change> changes)
+            throws SQLException {
+        return catalogue.look(changes.stream().map(Change::table).distinct().toList());
     }
 
     private record Kind(TableName table, boolean columns) {}
 
     /** Each step is planned for the catalogue as it is, and not for what an earlier one makes of it. */
-    private void requireOneOfAKind(List<Change> changes) {
-        if (changes.isEmpty()) {
-            throw new IllegalArgumentException("A plan needs changes, and none was given.");
-        }
+    private static List<Fault> namedTwice(List<Change> changes) {
+        List<Fault> faults = new ArrayList<>();
         Set<Kind> seen = new HashSet<>();
         for (Change change : changes) {
             boolean columns = change instanceof AddColumns || change instanceof DropColumns;
             if (!seen.add(new Kind(change.table(), columns))) {
-                fault(
-                        change,
+                faults.add(new Fault(
+                        change.table().toString(),
                         columns ? "its columns are changed twice" : "its protection is changed twice",
-                        "Name each table once, or make two plans.");
+                        "Name each table once, or make two plans."));
             }
         }
+        return faults;
     }
 
-    private void add(Change change, Catalogue.Found found) throws SQLException {
-        if (found.table().isEmpty()) {
-            fault(
-                    change,
-                    "there is no such table",
-                    found.elsewhere().isEmpty()
-                            ? "Name schema and table as SQL writes them, capitals in double quotes."
-                            : "There is " + new TableName(found.elsewhere().get(0), change.table().name()) + ".");
-            return;
-        }
-        TableState table = found.table().get();
-        int before = faults.size();
-        if (!table.owned()) {
-            fault(
-                    change,
-                    "its owner is '" + table.owner() + "', and only the owner may change it",
-                    "Connect as that role or as one of its members.");
-        }
-        if (!table.reachable()) {
-            fault(
-                    change,
-                    "the role has no right on schema " + Identifiers.shown(change.table().schema()),
-                    "GRANT USAGE ON SCHEMA " + Identifiers.shown(change.table().schema()) + " to it.");
-        }
+    /** What the database itself would say. */
+    private static List<Fault> refusals(Catalogue catalogue, Change change, TableState table) throws SQLException {
         if (change instanceof Protect protect) {
-            catalogue.unprotectable(table, protect.key()).forEach(fault -> faults.add(withColumns(fault, table)));
-            add(before, () -> ProtectionSteps.protect(protect, table), () -> ProtectionSteps.warnings(protect, table));
-            return;
+            return catalogue.unprotectable(table, protect.key()).stream()
+                    .map(fault -> withColumns(fault, table))
+                    .toList();
         }
         if (table.kind() == TableState.Kind.OTHER || table.kind() == TableState.Kind.PARTITION) {
-            catalogue.unprotectable(table).ifPresent(faults::add);
+            return catalogue.unprotectable(table).stream().toList();
         }
-        if (change instanceof Unprotect unprotect) {
-            add(before, () -> ProtectionSteps.unprotect(unprotect, table), () -> ProtectionSteps.warnings(unprotect, table));
-        } else if (change instanceof AddColumns columns) {
-            faults.addAll(ColumnSteps.faults(columns, table));
-            add(before, () -> ColumnSteps.add(columns, table), () -> ColumnSteps.warnings(columns));
-        } else if (change instanceof DropColumns columns) {
-            faults.addAll(ColumnSteps.faults(columns, table));
-            add(before, () -> ColumnSteps.drop(columns, table), () -> ColumnSteps.warnings(columns));
-        }
-    }
-
-    private void add(int faultsBefore, Supplier<Step> step, Supplier<List<String>> warned) {
-        if (faults.size() > faultsBefore) {
-            return;
-        }
-        Step made = step.get();
-        steps.add(made);
-        if (made.state() == Step.State.TO_DO) {
-            warnings.addAll(warned.get());
-        }
+        return List.of();
     }
 
     private static Fault withColumns(Fault fault, TableState table) {
         if (!fault.problem().startsWith("it has no column ")) {
             return fault;
         }
-        return new Fault(
-                fault.table(),
-                fault.problem() + "; it has "
-                        + String.join(
-                                ", ",
-                                table.columns().stream()
-                                        .map(column -> Identifiers.shown(column.name()))
-                                        .toList()),
-                fault.remedy());
+        List<String> columns = table.columns().stream()
+                .map(column -> Identifiers.shown(column.name()))
+                .toList();
+        return new Fault(fault.table(), fault.problem() + "; it has " + String.join(", ", columns), fault.remedy());
     }
 
-    private void fault(Change change, String problem, String remedy) {
-        faults.add(new Fault(change.table().toString(), problem, remedy));
+    private static Judged judge(Change change, Catalogue.Found found, List<Fault> refused) {
+        if (found.table().isEmpty()) {
+            return Judged.faulty(List.of(new Fault(
+                    change.table().toString(),
+                    "there is no such table",
+                    found.elsewhere().isEmpty()
+                            ? "Name schema and table as SQL writes them, capitals in double quotes."
+                            : "There is "
+                                    + new TableName(
+                                            found.elsewhere().get(0),
+                                            change.table().name())
+                                    + ".")));
+        }
+        TableState table = found.table().get();
+        List<Fault> faults = new ArrayList<>(withoutRights(change.table(), table));
+        faults.addAll(refused);
+        if (change instanceof AddColumns columns) {
+            faults.addAll(ColumnSteps.faults(columns, table));
+        } else if (change instanceof DropColumns columns) {
+            faults.addAll(ColumnSteps.faults(columns, table));
+        }
+        return faults.isEmpty() ? step(change, table) : Judged.faulty(faults);
+    }
+
+    private static List<Fault> withoutRights(TableName name, TableState table) {
+        List<Fault> faults = new ArrayList<>();
+        if (!table.owned()) {
+            faults.add(new Fault(
+                    name.toString(),
+                    "its owner is '" + table.owner() + "', and only the owner may change it",
+                    "Connect as that role or as one of its members."));
+        }
+        if (!table.reachable()) {
+            String schema = Identifiers.shown(name.schema());
+            faults.add(new Fault(
+                    name.toString(),
+                    "the role has no right on schema " + schema,
+                    "GRANT USAGE ON SCHEMA " + schema + " to it."));
+        }
+        return faults;
+    }
+
+    private static Judged step(Change change, TableState table) {
+        if (change instanceof Protect protect) {
+            return Judged.of(ProtectionSteps.protect(protect, table), ProtectionSteps.warnings(protect, table));
+        }
+        if (change instanceof Unprotect unprotect) {
+            return Judged.of(ProtectionSteps.unprotect(unprotect, table), ProtectionSteps.warnings(unprotect, table));
+        }
+        if (change instanceof AddColumns columns) {
+            return Judged.of(ColumnSteps.add(columns, table), ColumnSteps.warnings(columns));
+        }
+        DropColumns columns = (DropColumns) change;
+        return Judged.of(ColumnSteps.drop(columns, table), ColumnSteps.warnings(columns));
     }
 }

@@ -179,11 +179,11 @@ final class ProtectionSteps {
         String key = change.key().isEmpty()
                 ? "'{}'"
                 : change.key().stream().map(Identifiers::literal).collect(Collectors.joining(", ", "ARRAY[", "]"));
-        return "PERFORM fenceline.protect(" + Identifiers.literal(change.table().quoted()) + ", "
+        return "PERFORM fenceline.protect(" + Identifiers.literal(change.table().asRegclass()) + ", "
                 + Identifiers.literal(change.lockClass()) + ", " + key + ", '" + change.mode().text() + "');";
     }
 
     private static String callUnprotect(TableState table) {
-        return "PERFORM fenceline.unprotect(" + Identifiers.literal(table.name().quoted()) + ");";
+        return "PERFORM fenceline.unprotect(" + Identifiers.literal(table.name().asRegclass()) + ");";
     }
 }

@@ -19,7 +19,7 @@ final class Script {
      */
     static String of(List<String> comments, List<String> statements) {
         StringBuilder text = new StringBuilder(256);
-        comments.forEach(line -> text.append("-- ").append(Identifiers.oneLine(line)).append('\n'));
+        comments.forEach(line -> text.append("-- ").append(Identifiers.comment(line)).append('\n'));
         if (statements.isEmpty()) {
             return text.toString();
         }

@@ -47,6 +47,11 @@ public record TableName(String schema, String name) {
         return Identifiers.quoted(schema) + '.' + Identifiers.quoted(name);
     }
 
+    /** For the input of regclass, which knows no escapes. */
+    String asRegclass() {
+        return Identifiers.inQuotes(schema) + '.' + Identifiers.inQuotes(name);
+    }
+
     /** Returns the name as SQL writes it, in quotes where it must be. */
     @Override
     public String toString() {
