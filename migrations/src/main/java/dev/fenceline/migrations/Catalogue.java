@@ -198,7 +198,8 @@ final class Catalogue {
                                     new TableName(row.getString(3), row.getString(4)),
                                     row.getString(5),
                                     Optional.ofNullable(row.getString(6)).map(text -> text.charAt(0)),
-                                    Optional.ofNullable(row.getString(7)).orElse("")));
+                                    Optional.ofNullable(row.getString(7)).orElse(""),
+                                    row.getBoolean(8)));
                 }
             }
         }

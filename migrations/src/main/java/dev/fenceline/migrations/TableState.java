@@ -47,8 +47,13 @@ record TableState(
         }
     }
 
-    /** A trigger of the fence that is to be there; enabled is empty where it is not. */
-    record Trigger(TableName member, String event, Optional<Character> enabled, String arguments) {
+    /**
+     * A trigger of the fence that is to be there.
+     *
+     * @param enabled empty where it is not there
+     * @param asMade whether it is still the one that protecting the table has made
+     */
+    record Trigger(TableName member, String event, Optional<Character> enabled, String arguments, boolean asMade) {
 
         String name() {
             return "fenceline_" + event;
@@ -73,6 +78,7 @@ record TableState(
         return said.equals(List.of(wanted))
                 && triggers.stream()
                         .allMatch(trigger -> trigger.enabled().equals(Optional.of(enabledAsItMustBe()))
+                                && trigger.asMade()
                                 && trigger.arguments().equals(triggers.get(0).arguments()));
     }
 

@@ -125,6 +125,16 @@ class MigrationFolderTest {
     }
 
     @Test
+    void whateverElseTheFolderRefusesNothingIsLeft() throws IOException {
+        assertThatThrownBy(() -> write("48", "x".repeat(300)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("Migration 48 was not written: folder " + folder + " cannot be written (")
+                .hasMessageContaining("name too long")
+                .hasMessageEndingWith("Nothing was left there.");
+        assertThat(files()).isEmpty();
+    }
+
+    @Test
     void ofBothFilesNoneStaysWhenTheSecondCannotBePlaced() throws IOException {
         // A folder of the migration's name: no migration to Flyway, and nothing to move a file over.
         Files.createDirectories(folder.resolve("V48__fence.sql/full"));

@@ -207,7 +207,10 @@ class PlanTest {
                 "ALTER TABLE account ENABLE TRIGGER fenceline_insert",
                 "ALTER TABLE account ENABLE REPLICA TRIGGER fenceline_truncate",
                 "CREATE OR REPLACE TRIGGER fenceline_insert AFTER INSERT ON account FOR EACH ROW EXECUTE FUNCTION"
-                        + " fenceline.judge_write_v1('observe', 'account', 'at')")) {
+                        + " fenceline.judge_write_v1('observe', 'account', 'at')",
+                "CREATE OR REPLACE TRIGGER fenceline_insert AFTER INSERT ON account FOR EACH ROW WHEN (NEW.id < 0) EXECUTE FUNCTION"
+                        + " fenceline.judge_write_v1('observe', 'account', 'id'); ALTER TABLE account ENABLE ALWAYS TRIGGER"
+                        + " fenceline_insert")) {
             own.execute(damage);
             Plan plan = migrations.plan(account);
             assertThat(plan.steps().get(0).state()).as(damage).isEqualTo(Step.State.TO_DO);
@@ -215,6 +218,23 @@ class PlanTest {
             plan.apply(ApplyOptions.defaults());
             assertThat(Snapshot.difference(observed, Snapshot.of(own))).as(damage).isEmpty();
         }
+    }
+
+    @Test
+    void triggersThatCameOutOfADumpAreAsTheyWereMade() throws InterruptedException {
+        Database own = Database.installed();
+        own.execute("CREATE SCHEMA \"O\"; CREATE TYPE \"O\".kind AS ENUM ('a'); CREATE TABLE \"O\".thing (kind \"O\".kind)");
+        FenceMigrations migrations = FenceMigrations.on(own.source());
+        Protect thing = Protect.table("\"O\".thing").lock("thing", "kind").observe();
+        migrations.plan(thing).apply(ApplyOptions.defaults());
+        List<String> dump = own.rows("SELECT pg_get_triggerdef(oid) || format('; ALTER TABLE \"O\".thing ENABLE ALWAYS TRIGGER %I;"
+                + " COMMENT ON TRIGGER %I ON \"O\".thing IS %L', tgname, tgname, obj_description(oid, 'pg_trigger'))"
+                + " FROM pg_trigger WHERE tgrelid = '\"O\".thing'::regclass");
+        assertThat(dump).hasSize(4);
+
+        own.execute("SELECT fenceline.unprotect('\"O\".thing'); SET search_path = \"O\", public; " + String.join("; ", dump));
+
+        assertThat(migrations.plan(thing).steps().get(0).state()).isEqualTo(Step.State.ALREADY_SO);
     }
 
     @Test

@@ -541,6 +541,12 @@ BEGIN
 END
 $$;
 
+-- What a trigger is, in short; the same in every session. A trigger made by hand may have the arguments of ours and any condition.
+CREATE FUNCTION fenceline.trigger_hash_v1(p_trigger oid) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+AS 'SELECT ''fence '' || md5(pg_get_triggerdef(p_trigger))';
+
 -- Puts the triggers on a table, or changes their mode or key; as the owner of the table, hence no SECURITY DEFINER. Locks out
 -- writers until the transaction ends, and never readers: replacing takes a weaker lock than dropping.
 CREATE FUNCTION fenceline.protect_v1(p_table regclass, p_lock_class text, p_key text[], p_mode text) RETURNS void
@@ -560,6 +566,7 @@ DECLARE
     v_covered text;
     v_member regclass;
     v_enable text;
+    v_made record;
 BEGIN
     IF (p_mode IN ('observe', 'enforce')) IS NOT TRUE THEN
         RAISE EXCEPTION USING
@@ -618,6 +625,18 @@ BEGIN
             ' EXECUTE FUNCTION fenceline.judge_write_v1(%s)',
             v_member, fenceline.condition_v1(p_mode, p_table, v_covered), v_arguments);
         EXECUTE format('ALTER TABLE ONLY %s %s TRIGGER fenceline_truncate', v_member, v_enable);
+    END LOOP;
+
+    -- Said on the trigger itself, so that whoever looks sees whether it is still the one that was made here.
+    FOR v_made IN
+        SELECT t.tgname, t.tgrelid::regclass AS relation, fenceline.trigger_hash_v1(t.oid) AS hash
+          FROM pg_trigger t
+         WHERE t.tgrelid IN (SELECT p_table UNION SELECT p.relid FROM pg_partition_tree(p_table) p)
+           AND t.tgfoid = 'fenceline.judge_write_v1'::regproc
+           AND t.tgname IN ('fenceline_insert', 'fenceline_update', 'fenceline_delete', 'fenceline_truncate')
+           AND t.tgparentid = 0
+    LOOP
+        EXECUTE format('COMMENT ON TRIGGER %I ON %s IS %L', v_made.tgname, v_made.relation, v_made.hash);
     END LOOP;
 END
 $$;
