@@ -26,9 +26,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Application {
 
-    // Lost a race, ran out of time, out of slots, or lost its connection. 42701: somebody else has just added the columns. XX000: "tuple
-    // concurrently updated", when somebody else changes the same table; the catalogue says at the next attempt what came of it.
-    private static final Set<String> AGAIN = Set.of("55P03", "57014", "40P01", "40001", "25P03", "25P04", "42701", "XX000");
+    // Lost a race, ran out of time, out of slots, or lost its connection. 42701: somebody else has just added the
+    // columns. XX000: "tuple
+    // concurrently updated", when somebody else changes the same table; the catalogue says at the next attempt what
+    // came of it.
+    private static final Set<String> AGAIN =
+            Set.of("55P03", "57014", "40P01", "40001", "25P03", "25P04", "42701", "XX000");
 
     private static final String BLOCKERS = Sql.resource("look_at_blockers.sql");
     private static final int NAMED = 20;
@@ -67,7 +70,10 @@ final class Application {
 
         Applied.AppliedStep result() {
             return new Applied.AppliedStep(
-                    step, outcome == null ? Applied.Outcome.NOT_DONE : outcome, attempts, outcome == null ? detail : "");
+                    step,
+                    outcome == null ? Applied.Outcome.NOT_DONE : outcome,
+                    attempts,
+                    outcome == null ? detail : "");
         }
     }
 
@@ -137,7 +143,10 @@ final class Application {
         return all.stream()
                 .filter(other -> other.number < pending.number
                         && other.outcome == null
-                        && other.step.change().table().equals(pending.step.change().table()))
+                        && other.step
+                                .change()
+                                .table()
+                                .equals(pending.step.change().table()))
                 .findFirst();
     }
 
@@ -228,15 +237,22 @@ final class Application {
         try (PreparedStatement look = session.prepareStatement(BLOCKERS)) {
             look.setString(1, step.change().table().schema());
             look.setString(2, step.change().table().name());
-            look.setBoolean(3, step.lock().filter(lock -> lock.mode().equals(ColumnSteps.KEEPS_OUT_ALL)).isPresent());
+            look.setBoolean(
+                    3,
+                    step.lock()
+                            .filter(lock -> lock.mode().equals(ColumnSteps.KEEPS_OUT_ALL))
+                            .isPresent());
             try (ResultSet row = look.executeQuery()) {
                 while (row.next()) {
                     blockers.add(
                             row.getString(1) == null
                                     ? "a prepared transaction"
-                                    : "pid " + row.getString(1) + " '" + Identifiers.oneLine(row.getString(2)) + "' of role "
+                                    : "pid " + row.getString(1) + " '" + Identifiers.oneLine(row.getString(2))
+                                            + "' of role "
                                             + Identifiers.shown(row.getString(3))
-                                            + (row.getString(4) == null ? "" : ", in a transaction for " + row.getString(4) + " s"));
+                                            + (row.getString(4) == null
+                                                    ? ""
+                                                    : ", in a transaction for " + row.getString(4) + " s"));
                 }
             }
         } catch (SQLException e) {
@@ -270,7 +286,12 @@ final class Application {
         boolean failed = stage == ApplyProgress.Stage.BLOCKED || stage == ApplyProgress.Stage.FAILED;
         options.progress()
                 .accept(new ApplyProgress(
-                        pending.step, pending.number, all.size(), pending.attempts, stage, failed ? pending.detail : ""));
+                        pending.step,
+                        pending.number,
+                        all.size(),
+                        pending.attempts,
+                        stage,
+                        failed ? pending.detail : ""));
     }
 
     private static String message(Applied applied) {
@@ -295,6 +316,8 @@ final class Application {
 
     private static String list(Stream<String> names, int count, String separator) {
         String shown = names.limit(NAMED).collect(Collectors.joining(separator));
-        return count <= NAMED ? shown : shown + separator + (separator.isEmpty() ? "\n- " : "") + "and " + (count - NAMED) + " more";
+        return count <= NAMED
+                ? shown
+                : shown + separator + (separator.isEmpty() ? "\n- " : "") + "and " + (count - NAMED) + " more";
     }
 }

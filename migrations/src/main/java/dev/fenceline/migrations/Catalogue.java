@@ -32,8 +32,7 @@ final class Catalogue {
     private static final String TABLE_FITS =
             "SELECT fenceline.require_protectable_v1(?::pg_catalog.oid::pg_catalog.regclass)";
     private static final String KEY_FITS = "SELECT fenceline.key_part_v1(?::pg_catalog.oid::pg_catalog.regclass, ?)";
-    private static final String FITS =
-            """
+    private static final String FITS = """
             WITH t (oid) AS (SELECT ?::pg_catalog.oid::pg_catalog.regclass)
             SELECT fenceline.require_protectable_v1(t.oid),
                    ARRAY(SELECT fenceline.key_part_v1(t.oid, k.name)::text FROM unnest(?::text[]) AS k (name))
@@ -41,7 +40,8 @@ final class Catalogue {
             """;
 
     // The server's own words, whatever its language: "ERROR: … refused: <problem>\n  Hint: <remedy>".
-    private static final Pattern REFUSAL = Pattern.compile("refused: (.*?)\\R\\s*\\S+: (.*?)(?:\\R.*)?$", Pattern.DOTALL);
+    private static final Pattern REFUSAL =
+            Pattern.compile("refused: (.*?)\\R\\s*\\S+: (.*?)(?:\\R.*)?$", Pattern.DOTALL);
 
     private final Connection connection;
 
@@ -68,7 +68,8 @@ final class Catalogue {
         String refused = "Plan refused, nothing was changed: database " + database + " ";
         if (standby) {
             throw new BackendMisconfiguredException(
-                    refused + "is served by a standby, which can be changed through its primary only. Connect to the primary.",
+                    refused
+                            + "is served by a standby, which can be changed through its primary only. Connect to the primary.",
                     null);
         }
         if (!installed) {
@@ -230,7 +231,8 @@ final class Catalogue {
 
     /** Why triggers cannot protect a table by this key, as the database itself says when it is asked to. */
     List<Fault> unprotectable(TableState table, List<String> key) throws SQLException {
-        if (refusal(table, FITS, connection.createArrayOf("text", key.toArray())).isEmpty()) {
+        if (refusal(table, FITS, connection.createArrayOf("text", key.toArray()))
+                .isEmpty()) {
             return List.of();
         }
         List<Fault> faults = new ArrayList<>();

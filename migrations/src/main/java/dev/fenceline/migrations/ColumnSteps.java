@@ -11,7 +11,8 @@ final class ColumnSteps {
     static final String KEEPS_OUT_ALL = "ACCESS EXCLUSIVE";
 
     private static final String NAMES = TableState.TOKEN + " and " + TableState.HOLDER;
-    private static final String OURS = TableState.TOKEN + " bigint NOT NULL DEFAULT 0 and " + TableState.HOLDER + " uuid";
+    private static final String OURS =
+            TableState.TOKEN + " bigint NOT NULL DEFAULT 0 and " + TableState.HOLDER + " uuid";
     private static final String PREPARED =
             ": a transaction that goes on with a SELECT * or RETURNING * that its connection has prepared before fails once with 0A000"
                     + " (cached plan must not change result type). Deploy when that is tolerable, or name the columns in old code first.";
@@ -38,8 +39,7 @@ final class ColumnSteps {
 
     static Step add(AddColumns change, TableState table) {
         if (table.hasMarkColumns()) {
-            return new Step(
-                    change, Step.State.ALREADY_SO, "has " + NAMES, Optional.empty(), List.of(), List.of());
+            return new Step(change, Step.State.ALREADY_SO, "has " + NAMES, Optional.empty(), List.of(), List.of());
         }
         return new Step(
                 change,
@@ -53,7 +53,8 @@ final class ColumnSteps {
     static List<String> warnings(AddColumns change) {
         return List.of(
                 change.table() + PREPARED,
-                change.table() + ": row mode does not stop old code. For a system that exists, enforced mode is the default: it refuses"
+                change.table()
+                        + ": row mode does not stop old code. For a system that exists, enforced mode is the default: it refuses"
                         + " old writers and needs no columns.");
     }
 
@@ -77,7 +78,12 @@ final class ColumnSteps {
     static Step drop(DropColumns change, TableState table) {
         if (table.markColumns().isEmpty()) {
             return new Step(
-                    change, Step.State.ALREADY_SO, "has no " + TableState.TOKEN, Optional.empty(), List.of(), List.of());
+                    change,
+                    Step.State.ALREADY_SO,
+                    "has no " + TableState.TOKEN,
+                    Optional.empty(),
+                    List.of(),
+                    List.of());
         }
         return new Step(
                 change,
@@ -91,7 +97,8 @@ final class ColumnSteps {
     static List<String> warnings(DropColumns change) {
         return List.of(
                 change.table() + PREPARED,
-                change.table() + ": the marks of all rows are gone for good, also after the rollback, whose columns begin at 0 and admit"
+                change.table()
+                        + ": the marks of all rows are gone for good, also after the rollback, whose columns begin at 0 and admit"
                         + " tokens that were stale before. End all work in row mode first, and let every lease end.");
     }
 
@@ -100,9 +107,7 @@ final class ColumnSteps {
     }
 
     private static String described(TableState table) {
-        return table.markColumns().stream()
-                .map(TableState.Column::described)
-                .collect(Collectors.joining(" and "));
+        return table.markColumns().stream().map(TableState.Column::described).collect(Collectors.joining(" and "));
     }
 
     // Without IF NOT EXISTS: what is there by then may be something else. A constant default is kept in the catalogue.

@@ -14,8 +14,8 @@ final class Identifiers {
     /** PostgreSQL cuts longer names off, so that two of them could be one. */
     private static final int MAX_BYTES = 63;
 
-    private static final Pattern PART =
-            Pattern.compile("\\s*(?:\"((?:[^\"]|\"\")+)\"|([A-Za-z_\\x80-\\x{10FFFF}][A-Za-z0-9_$\\x80-\\x{10FFFF}]*))\\s*");
+    private static final Pattern PART = Pattern.compile(
+            "\\s*(?:\"((?:[^\"]|\"\")+)\"|([A-Za-z_\\x80-\\x{10FFFF}][A-Za-z0-9_$\\x80-\\x{10FFFF}]*))\\s*");
     private static final Pattern PLAIN = Pattern.compile("[a-z_][a-z0-9_]*");
 
     private Identifiers() {}
@@ -33,7 +33,8 @@ final class Identifiers {
         int at = 0;
         while (part.region(at, text.length()).lookingAt()) {
             // Only the letters of ASCII: that is what a server does whose encoding is UTF8.
-            parts.add(checked(part.group(1) != null ? part.group(1).replace("\"\"", "\"") : lowerCase(part.group(2)), what));
+            parts.add(checked(
+                    part.group(1) != null ? part.group(1).replace("\"\"", "\"") : lowerCase(part.group(2)), what));
             at = part.end();
             if (at == text.length()) {
                 return parts;

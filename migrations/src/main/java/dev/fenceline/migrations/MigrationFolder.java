@@ -48,8 +48,8 @@ record MigrationFolder(Path folder) {
 
     private static void require(Pattern pattern, String text, String what, String form) {
         if (!pattern.matcher(text).matches()) {
-            throw new IllegalArgumentException(
-                    what + " '" + Identifiers.oneLine(text) + "' cannot be part of a file's name: it is made of " + form + ".");
+            throw new IllegalArgumentException(what + " '" + Identifiers.oneLine(text)
+                    + "' cannot be part of a file's name: it is made of " + form + ".");
         }
     }
 

@@ -81,7 +81,9 @@ public final class Plan {
      */
     public String sql() {
         return Script.of(
-                comments("Fenceline: protection of tables, from the changes and the catalogue that it was made for.", steps),
+                comments(
+                        "Fenceline: protection of tables, from the changes and the catalogue that it was made for.",
+                        steps),
                 steps.stream().flatMap(step -> step.statements().stream()).toList());
     }
 
@@ -141,9 +143,13 @@ public final class Plan {
      */
     public MigrationFiles write(Path folder, String version, String description) {
         if (steps.stream().allMatch(step -> step.state() == Step.State.ALREADY_SO)) {
-            throw new IllegalStateException("Migration " + version + " was not written: there is nothing to do, all is so already ("
-                    + steps.stream().map(step -> step.change().table().toString()).distinct().collect(Collectors.joining(", "))
-                    + "). Make the plan on a database where it is not.");
+            throw new IllegalStateException(
+                    "Migration " + version + " was not written: there is nothing to do, all is so already ("
+                            + steps.stream()
+                                    .map(step -> step.change().table().toString())
+                                    .distinct()
+                                    .collect(Collectors.joining(", "))
+                            + "). Make the plan on a database where it is not.");
         }
         return new MigrationFolder(folder).write(version, description, sql(), rollbackSql());
     }
@@ -151,7 +157,8 @@ public final class Plan {
     /** Returns the steps and the warnings, one a line. */
     @Override
     public String toString() {
-        return Stream.concat(steps.stream().map(Step::toString), warnings.stream().map(line -> "warning: " + line))
+        return Stream.concat(
+                        steps.stream().map(Step::toString), warnings.stream().map(line -> "warning: " + line))
                 .collect(Collectors.joining("\n"));
     }
 }

@@ -29,8 +29,7 @@ final class Planner {
         }
 
         private static Judged of(Step step, List<String> warnings) {
-            return new Judged(
-                    Optional.of(step), List.of(), step.state() == Step.State.TO_DO ? warnings : List.of());
+            return new Judged(Optional.of(step), List.of(), step.state() == Step.State.TO_DO ? warnings : List.of());
         }
     }
 
@@ -68,8 +67,7 @@ final class Planner {
                 .toList();
     }
 
-    private static Map<TableName, Catalogue.Found> look(Catalogue catalogue, List<Change> changes)
-            throws SQLException {
+    private static Map<TableName, Catalogue.Found> look(Catalogue catalogue, List<Change> changes) throws SQLException {
         return catalogue.look(changes.stream().map(Change::table).distinct().toList());
     }
 

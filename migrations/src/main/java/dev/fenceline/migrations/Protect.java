@@ -53,7 +53,8 @@ public record Protect(TableName table, String lockClass, List<String> key, Mode 
         key = List.copyOf(key);
         key.forEach(column -> Identifiers.checked(column, "Column"));
         if (new HashSet<>(key).size() < key.size()) {
-            throw new IllegalArgumentException("The key of " + table + " has the columns " + key + "; each is named once.");
+            throw new IllegalArgumentException(
+                    "The key of " + table + " has the columns " + key + "; each is named once.");
         }
     }
 
@@ -142,7 +143,10 @@ public record Protect(TableName table, String lockClass, List<String> key, Mode 
 
     /** Names the locks for people: {@code order:<id>}. */
     String locks() {
-        return lockClass + key.stream().map(column -> ":<" + Identifiers.oneLine(column) + '>').collect(Collectors.joining());
+        return lockClass
+                + key.stream()
+                        .map(column -> ":<" + Identifiers.oneLine(column) + '>')
+                        .collect(Collectors.joining());
     }
 
     private static String column(String text) {

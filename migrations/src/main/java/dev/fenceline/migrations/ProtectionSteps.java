@@ -85,7 +85,8 @@ final class ProtectionSteps {
     /** A partition has its row triggers from its parent, and is switched with it; the one for TRUNCATE is its own. */
     private static Stream<String> switched(TableState table, List<TableState.Trigger> triggers, String enable) {
         return triggers.stream()
-                .filter(trigger -> trigger.event().equals("truncate") || trigger.member().equals(table.name()))
+                .filter(trigger ->
+                        trigger.event().equals("truncate") || trigger.member().equals(table.name()))
                 .map(trigger -> "ALTER TABLE " + (trigger.event().equals("truncate") ? "ONLY " : "")
                         + trigger.member().quoted() + ' ' + enable + " TRIGGER " + trigger.name() + ';');
     }
@@ -103,18 +104,26 @@ final class ProtectionSteps {
     static List<String> warnings(Protect change, TableState table) {
         List<String> warnings = new ArrayList<>();
         String nullable = change.key().stream()
-                .filter(name -> table.column(name).filter(column -> !column.notNull()).isPresent())
+                .filter(name ->
+                        table.column(name).filter(column -> !column.notNull()).isPresent())
                 .map(Identifiers::shown)
                 .collect(Collectors.joining(", "));
         if (!nullable.isEmpty()) {
-            warnings.add(change.table() + ": key column " + nullable + " may be NULL, and a row without a key has no lock: it "
-                    + (change.mode() == Protect.Mode.ENFORCE ? "is refused to everybody." : "is recorded for everybody."));
+            warnings.add(change.table() + ": key column " + nullable
+                    + " may be NULL, and a row without a key has no lock: it "
+                    + (change.mode() == Protect.Mode.ENFORCE
+                            ? "is refused to everybody."
+                            : "is recorded for everybody."));
         }
         if (change.mode() == Protect.Mode.ENFORCE
-                && table.protectedAs().filter(before -> before.lockClass().equals(change.lockClass())
-                        && before.key().equals(change.key())).isEmpty()) {
-            warnings.add(change.table() + ": was not observed with these locks so far. Whoever writes it without them is refused from"
-                    + " the moment that this is applied; observe first, and enforce when a full business cycle left no records.");
+                && table.protectedAs()
+                        .filter(before -> before.lockClass().equals(change.lockClass())
+                                && before.key().equals(change.key()))
+                        .isEmpty()) {
+            warnings.add(
+                    change.table()
+                            + ": was not observed with these locks so far. Whoever writes it without them is refused from"
+                            + " the moment that this is applied; observe first, and enforce when a full business cycle left no records.");
         }
         if (!table.subscriptions().isEmpty()) {
             warnings.add(change.table() + ": is filled by subscription " + String.join(", ", table.subscriptions())
@@ -127,12 +136,14 @@ final class ProtectionSteps {
     static List<String> warnings(Unprotect change, TableState table) {
         if (change.writers() == Unprotect.Writers.SUBSCRIPTION) {
             return table.subscriptions().isEmpty()
-                    ? List.of(change.table() + ": no subscription fills it. Sessions with session_replication_role = replica pass until"
+                    ? List.of(change.table()
+                            + ": no subscription fills it. Sessions with session_replication_role = replica pass until"
                             + " it is protected again.")
                     : List.of();
         }
         List<String> warnings = new ArrayList<>();
-        warnings.add(change.table() + ": dropping triggers waits for readers too, and keeps them waiting meanwhile; observe is the way"
+        warnings.add(change.table()
+                + ": dropping triggers waits for readers too, and keeps them waiting meanwhile; observe is the way"
                 + " back that does not.");
         warnings.addAll(lost(change, table));
         return warnings;
@@ -140,7 +151,8 @@ final class ProtectionSteps {
 
     private static List<String> lost(Change change, TableState table) {
         return table.isProtected() && table.protectedAs().isEmpty()
-                ? List.of(change.table() + ": its triggers do not agree on what they protect, so the rollback leaves them as they are"
+                ? List.of(change.table()
+                        + ": its triggers do not agree on what they protect, so the rollback leaves them as they are"
                         + " made here.")
                 : List.of();
     }
@@ -162,13 +174,14 @@ final class ProtectionSteps {
     private static String exception(TableState table) {
         return table.subscriptions().isEmpty()
                 ? ""
-                : ", but for subscription "
-                        + Identifiers.oneLine(String.join(", ", table.subscriptions()));
+                : ", but for subscription " + Identifiers.oneLine(String.join(", ", table.subscriptions()));
     }
 
     static String held(TableState table) {
         return "until its transaction ends: some milliseconds"
-                + (table.partitions() == 0 ? "" : " for the table and each of its " + table.partitions() + " partitions");
+                + (table.partitions() == 0
+                        ? ""
+                        : " for the table and each of its " + table.partitions() + " partitions");
     }
 
     static String lock(TableState table, String mode) {
@@ -180,7 +193,8 @@ final class ProtectionSteps {
                 ? "'{}'"
                 : change.key().stream().map(Identifiers::literal).collect(Collectors.joining(", ", "ARRAY[", "]"));
         return "PERFORM fenceline.protect(" + Identifiers.literal(change.table().asRegclass()) + ", "
-                + Identifiers.literal(change.lockClass()) + ", " + key + ", '" + change.mode().text() + "');";
+                + Identifiers.literal(change.lockClass()) + ", " + key + ", '"
+                + change.mode().text() + "');";
     }
 
     private static String callUnprotect(TableState table) {

@@ -19,7 +19,8 @@ final class Script {
      */
     static String of(List<String> comments, List<String> statements) {
         StringBuilder text = new StringBuilder(256);
-        comments.forEach(line -> text.append("-- ").append(Identifiers.comment(line)).append('\n'));
+        comments.forEach(
+                line -> text.append("-- ").append(Identifiers.comment(line)).append('\n'));
         if (statements.isEmpty()) {
             return text.toString();
         }
@@ -33,8 +34,7 @@ final class Script {
                 .toString();
     }
 
-    private static final String PREAMBLE =
-            """
+    private static final String PREAMBLE = """
                 IF pg_catalog.to_regprocedure('fenceline.version_v1()') IS NULL THEN
                     RAISE EXCEPTION USING ERRCODE = 'FL012',
                         MESSAGE = 'Nothing was changed: this database has no fence schema, and these statements call it',
@@ -47,9 +47,8 @@ final class Script {
                         HINT = 'Upgrade it first (FenceMigrations.install), then run this again.';
                 END IF;
                 SET LOCAL lock_timeout = '%2$dms';
-            """
-                    .formatted(
-                            Catalogue.NEEDED_VERSION,
-                            ApplyOptions.defaults().lockTimeout().toMillis())
-                    .indent(0);
+            """.formatted(
+                    Catalogue.NEEDED_VERSION,
+                    ApplyOptions.defaults().lockTimeout().toMillis())
+            .indent(0);
 }

@@ -37,9 +37,7 @@ public record TableName(String schema, String name) {
             throw new IllegalArgumentException(WHAT + " '" + Identifiers.oneLine(text) + "' has " + parts.size()
                     + " parts. Name schema and table; a dot within a name is written in double quotes.");
         }
-        return parts.size() == 1
-                ? new TableName("public", parts.get(0))
-                : new TableName(parts.get(0), parts.get(1));
+        return parts.size() == 1 ? new TableName("public", parts.get(0)) : new TableName(parts.get(0), parts.get(1));
     }
 
     /** For statements, always in quotes. */

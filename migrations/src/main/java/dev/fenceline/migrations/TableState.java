@@ -42,7 +42,10 @@ record TableState(
     record Column(String name, String type, boolean notNull, Optional<String> byDefault, List<String> dependents) {
 
         String described() {
-            return name + ' ' + type + (notNull ? " NOT NULL" : "")
+            return name
+                    + ' '
+                    + type
+                    + (notNull ? " NOT NULL" : "")
                     + byDefault.map(expression -> " DEFAULT " + expression).orElse("");
         }
     }
@@ -89,7 +92,9 @@ record TableState(
 
     /** The mark columns that are there. */
     List<Column> markColumns() {
-        return Stream.of(TOKEN, HOLDER).flatMap(wanted -> column(wanted).stream()).toList();
+        return Stream.of(TOKEN, HOLDER)
+                .flatMap(wanted -> column(wanted).stream())
+                .toList();
     }
 
     boolean hasMarkColumns() {

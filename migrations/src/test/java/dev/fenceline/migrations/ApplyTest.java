@@ -35,8 +35,9 @@ class ApplyTest {
 
     @BeforeEach
     void threeTables() {
-        DATABASE.execute("DROP SCHEMA IF EXISTS app CASCADE; CREATE SCHEMA app; CREATE TABLE app.a (id int PRIMARY KEY);"
-                + " CREATE TABLE app.b (id int PRIMARY KEY); CREATE TABLE app.c (id int PRIMARY KEY)");
+        DATABASE.execute(
+                "DROP SCHEMA IF EXISTS app CASCADE; CREATE SCHEMA app; CREATE TABLE app.a (id int PRIMARY KEY);"
+                        + " CREATE TABLE app.b (id int PRIMARY KEY); CREATE TABLE app.c (id int PRIMARY KEY)");
         migrations = FenceMigrations.on(DATABASE.source());
         changes = Stream.of("app.a", "app.b", "app.c")
                 .map(table -> Protect.table(table).lock("thing", "id").observe())
@@ -74,7 +75,8 @@ class ApplyTest {
                 Statement statement = report.createStatement()) {
             report.setAutoCommit(false);
             statement.execute("INSERT INTO app.b VALUES (1)");
-            String pid = DATABASE.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'nightly report'").get(0);
+            String pid = DATABASE.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'nightly report'")
+                    .get(0);
 
             assertThatThrownBy(() -> plan.apply(options))
                     .isInstanceOfSatisfying(PlanUnfinishedException.class, e -> {
@@ -84,10 +86,13 @@ class ApplyTest {
                         assertThat(e.applied().steps().get(1).attempts()).isEqualTo(3);
                         assertThat(e).hasCauseInstanceOf(SQLException.class);
                     })
-                    .hasMessageStartingWith("Applied 2 of 3 steps (app.a, app.c), and not:\n- app.b after 3 attempts: ERROR: canceling"
-                            + " statement due to ")
-                    .hasMessageContaining("; the table is held by pid " + pid + " 'nightly report' of role postgres, in a transaction for ")
-                    .hasMessageEndingWith("\nWhat is done stays. End or mend what is in the way, and apply the same again.");
+                    .hasMessageStartingWith(
+                            "Applied 2 of 3 steps (app.a, app.c), and not:\n- app.b after 3 attempts: ERROR: canceling"
+                                    + " statement due to ")
+                    .hasMessageContaining("; the table is held by pid " + pid
+                            + " 'nightly report' of role postgres, in a transaction for ")
+                    .hasMessageEndingWith(
+                            "\nWhat is done stays. End or mend what is in the way, and apply the same again.");
         }
         assertThat(isProtected()).containsExactly("app.a", "app.c");
         assertThat(heard)
@@ -118,7 +123,8 @@ class ApplyTest {
             statement.execute("SELECT * FROM app.b");
             migrations.plan(changes).apply(quick().attempts(1).build());
 
-            assertThatThrownBy(() -> migrations.plan(Unprotect.table("app.b"))
+            assertThatThrownBy(() -> migrations
+                            .plan(Unprotect.table("app.b"))
                             .apply(quick().attempts(1).build()))
                     .isInstanceOf(PlanUnfinishedException.class)
                     .hasMessageStartingWith("Applied 0 of 1 steps, and not:\n- app.b after 1 attempts: ")
@@ -134,10 +140,15 @@ class ApplyTest {
             reader.setAutoCommit(false);
             statement.execute("SELECT * FROM app.a");
 
-            assertThatThrownBy(() -> migrations.plan(both).apply(quick().attempts(2).build()))
-                    .isInstanceOfSatisfying(PlanUnfinishedException.class, e -> assertThat(outcomes(e.applied()))
-                            .containsExactly(
-                                    Applied.Outcome.NOT_DONE, Applied.Outcome.NOT_DONE, Applied.Outcome.CHANGED))
+            assertThatThrownBy(() ->
+                            migrations.plan(both).apply(quick().attempts(2).build()))
+                    .isInstanceOfSatisfying(
+                            PlanUnfinishedException.class,
+                            e -> assertThat(outcomes(e.applied()))
+                                    .containsExactly(
+                                            Applied.Outcome.NOT_DONE,
+                                            Applied.Outcome.NOT_DONE,
+                                            Applied.Outcome.CHANGED))
                     .hasMessageContaining("\n- app.a after 0 attempts: an earlier step of this table is not done");
         }
         assertThat(isProtected()).containsExactly("app.b");
@@ -149,10 +160,14 @@ class ApplyTest {
         DATABASE.execute("DROP TABLE app.a; ALTER TABLE app.b RENAME COLUMN id TO number");
 
         assertThatThrownBy(() -> plan.apply(ApplyOptions.defaults()))
-                .isInstanceOfSatisfying(PlanUnfinishedException.class, e -> assertThat(outcomes(e.applied()))
-                        .containsExactly(Applied.Outcome.NOT_DONE, Applied.Outcome.NOT_DONE, Applied.Outcome.CHANGED))
+                .isInstanceOfSatisfying(
+                        PlanUnfinishedException.class,
+                        e -> assertThat(outcomes(e.applied()))
+                                .containsExactly(
+                                        Applied.Outcome.NOT_DONE, Applied.Outcome.NOT_DONE, Applied.Outcome.CHANGED))
                 .hasMessageContaining("\n- app.a after 0 attempts: there is no such table. ")
-                .hasMessageContaining("\n- app.b after 1 attempts: ERROR: Protection of app.b refused: it has no column id");
+                .hasMessageContaining(
+                        "\n- app.b after 1 attempts: ERROR: Protection of app.b refused: it has no column id");
         assertThat(isProtected()).containsExactly("app.c");
 
         assertThatThrownBy(() -> FenceMigrations.on(readOnly())
@@ -173,7 +188,9 @@ class ApplyTest {
     void aLostConnectionIsReplacedAndTheStepTriedAgain() throws Exception {
         AtomicBoolean ended = new AtomicBoolean();
         ApplyOptions options = quick().progress(event -> {
-                    if (event.stage() == ApplyProgress.Stage.ATTEMPT && event.number() == 2 && ended.compareAndSet(false, true)) {
+                    if (event.stage() == ApplyProgress.Stage.ATTEMPT
+                            && event.number() == 2
+                            && ended.compareAndSet(false, true)) {
                         DATABASE.execute(
                                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'applier'");
                         Waits.until(
@@ -195,7 +212,8 @@ class ApplyTest {
         AtomicBoolean lost = new AtomicBoolean();
         DataSource lossy = losing(lost);
 
-        Applied applied = FenceMigrations.on(lossy).plan(AddColumns.table("app.a")).apply(quick().build());
+        Applied applied =
+                FenceMigrations.on(lossy).plan(AddColumns.table("app.a")).apply(quick().build());
 
         assertThat(lost).isTrue();
         assertThat(outcomes(applied)).containsExactly(Applied.Outcome.CHANGED);
@@ -244,7 +262,9 @@ class ApplyTest {
         assertThatThrownBy(() -> migrations.plan(changes).apply(options))
                 .isInstanceOf(InterruptedException.class)
                 .hasMessage("Interrupted while applying; what is done stays.");
-        assertThat(Thread.interrupted()).as("cleared, as the exception tells it").isFalse();
+        assertThat(Thread.interrupted())
+                .as("cleared, as the exception tells it")
+                .isFalse();
         assertThat(isProtected()).containsExactly("app.a");
     }
 
@@ -264,7 +284,8 @@ class ApplyTest {
                         }
                     })
                     .build();
-            assertThatThrownBy(() -> migrations.plan(changes.get(0)).apply(options)).isInstanceOf(InterruptedException.class);
+            assertThatThrownBy(() -> migrations.plan(changes.get(0)).apply(options))
+                    .isInstanceOf(InterruptedException.class);
         }
     }
 
@@ -280,11 +301,14 @@ class ApplyTest {
                 Plan plan = migrations.plan(all);
                 running.add(pool.submit(() -> {
                     start.await(30, TimeUnit.SECONDS);
-                    return plan.apply(quick().lockTimeout(Duration.ofSeconds(5)).attempts(20).build());
+                    return plan.apply(quick().lockTimeout(Duration.ofSeconds(5))
+                            .attempts(20)
+                            .build());
                 }));
             }
             for (Future<Applied> applied : running) {
-                assertThat(applied.get(60, TimeUnit.SECONDS).with(Applied.Outcome.NOT_DONE)).isEmpty();
+                assertThat(applied.get(60, TimeUnit.SECONDS).with(Applied.Outcome.NOT_DONE))
+                        .isEmpty();
             }
         } finally {
             pool.shutdownNow();
@@ -300,8 +324,11 @@ class ApplyTest {
             DataSource pool = (DataSource) proxy(DataSource.class, DATABASE.source(), (name, answer) -> {
                 ((Connection) answer).close();
                 return Proxy.newProxyInstance(
-                        ApplyTest.class.getClassLoader(), new Class<?>[] {Connection.class}, (self, method, args) ->
-                                method.getName().equals("close") ? null : Proxy.getInvocationHandler(unclosed).invoke(self, method, args));
+                        ApplyTest.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (self, method, args) -> method.getName().equals("close")
+                                ? null
+                                : Proxy.getInvocationHandler(unclosed).invoke(self, method, args));
             });
             try (Statement statement = pooled.createStatement()) {
                 statement.execute("SET lock_timeout = '77s'; SET statement_timeout = '88s'");
@@ -311,10 +338,12 @@ class ApplyTest {
 
             assertThat(pooled.getAutoCommit()).isTrue();
             try (Statement statement = pooled.createStatement();
-                    var row = statement.executeQuery("SELECT current_setting('lock_timeout'), current_setting('statement_timeout'),"
-                            + " current_setting('idle_in_transaction_session_timeout')")) {
+                    var row = statement.executeQuery(
+                            "SELECT current_setting('lock_timeout'), current_setting('statement_timeout'),"
+                                    + " current_setting('idle_in_transaction_session_timeout')")) {
                 row.next();
-                assertThat(List.of(row.getString(1), row.getString(2), row.getString(3))).containsExactly("77s", "88s", "0");
+                assertThat(List.of(row.getString(1), row.getString(2), row.getString(3)))
+                        .containsExactly("77s", "88s", "0");
             }
         }
         assertThat(isProtected()).hasSize(3);
@@ -322,13 +351,15 @@ class ApplyTest {
 
     @Test
     void optionsOutOfTheirRangeAreRefused() {
-        assertThatThrownBy(() -> ApplyOptions.builder().lockTimeout(Duration.ofMillis(9)).build())
+        assertThatThrownBy(() ->
+                        ApplyOptions.builder().lockTimeout(Duration.ofMillis(9)).build())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("lockTimeout is PT0.009S; it is from 10 ms to 1 h.");
         assertThatThrownBy(() -> ApplyOptions.builder().attempts(0).build())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("attempts is 0; one at least is needed.");
-        assertThatThrownBy(() -> ApplyOptions.builder().backOff(Duration.ofMillis(-1)).build())
+        assertThatThrownBy(() ->
+                        ApplyOptions.builder().backOff(Duration.ofMillis(-1)).build())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("backOff is PT-0.001S; it is from 0 to 1 h.");
         assertThat(ApplyOptions.builder().build()).isEqualTo(ApplyOptions.defaults());

@@ -42,10 +42,12 @@ class ManyTablesTest {
         FenceMigrations migrations = FenceMigrations.on(database.source());
         migrations.install();
 
-        List<Protect> observe = tables.stream().map(table -> table.locked().observe()).toList();
+        List<Protect> observe =
+                tables.stream().map(table -> table.locked().observe()).toList();
         Plan plan = migrations.plan(observe);
         assertThat(plan.sql()).isEqualTo(migrations.plan(observe).sql()).doesNotContain("${");
-        assertThat(plan.apply(ApplyOptions.defaults()).with(Applied.Outcome.CHANGED)).hasSize(COUNT);
+        assertThat(plan.apply(ApplyOptions.defaults()).with(Applied.Outcome.CHANGED))
+                .hasSize(COUNT);
         assertThat(migrations.plan(observe).steps()).allMatch(step -> step.state() == Step.State.ALREADY_SO);
 
         inOneSession(database, tables, OddSchema.OddTable::insert);
@@ -53,21 +55,26 @@ class ManyTablesTest {
                 .as("every writer passed and is on record")
                 .containsExactly(Integer.toString(COUNT));
 
-        List<Protect> enforce = tables.stream().map(table -> table.locked().enforce()).toList();
+        List<Protect> enforce =
+                tables.stream().map(table -> table.locked().enforce()).toList();
         assertThat(migrations.plan(enforce).apply(ApplyOptions.defaults()).with(Applied.Outcome.CHANGED))
                 .hasSize(COUNT);
         try (Connection connection = database.source().getConnection();
                 Statement statement = connection.createStatement()) {
             for (OddSchema.OddTable table : tables) {
-                assertThatThrownBy(() -> statement.execute("DELETE FROM " + table.name().quoted()))
+                assertThatThrownBy(() ->
+                                statement.execute("DELETE FROM " + table.name().quoted()))
                         .as(table.name().toString())
                         .isInstanceOfSatisfying(
-                                SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"));
+                                SQLException.class,
+                                e -> assertThat(e.getSQLState()).isEqualTo("FL001"));
             }
         }
 
         assertThat(migrations
-                        .plan(tables.stream().map(table -> Unprotect.table(table.name())).toList())
+                        .plan(tables.stream()
+                                .map(table -> Unprotect.table(table.name()))
+                                .toList())
                         .apply(ApplyOptions.defaults())
                         .with(Applied.Outcome.CHANGED))
                 .hasSize(COUNT);
@@ -122,7 +129,8 @@ class ManyTablesTest {
                 Statement hold = holder.createStatement()) {
             holder.setAutoCommit(false);
             hold.execute("LOCK TABLE " + held.quoted() + " IN ROW EXCLUSIVE MODE");
-            try (ChildJvm child = ChildJvm.start(Applier.class, database.server().jdbcUrl(database.name()))) {
+            try (ChildJvm child =
+                    ChildJvm.start(Applier.class, database.server().jdbcUrl(database.name()))) {
                 child.awaitLine("ATTEMPT 51", Duration.ofSeconds(60));
                 Waits.until(
                         database,

@@ -36,13 +36,15 @@ class MarkColumnsTest {
         String fileBefore = DATABASE.rows(file).get(0);
         Plan plan = migrations.plan(AddColumns.table("account"));
 
-        assertThat(plan.apply(ApplyOptions.defaults()).with(Applied.Outcome.CHANGED)).hasSize(1);
+        assertThat(plan.apply(ApplyOptions.defaults()).with(Applied.Outcome.CHANGED))
+                .hasSize(1);
 
         assertThat(DATABASE.rows(file)).containsExactly(fileBefore);
         assertThat(DATABASE.rows("SELECT count(*) FROM account WHERE fence_token = 0 AND fence_holder IS NULL"))
                 .containsExactly("100");
-        DATABASE.execute("INSERT INTO account VALUES (101, 0); SELECT fenceline.keep_marks_v1('account', 'account', 'id');"
-                + " DROP TRIGGER fenceline_keep_mark ON account");
+        DATABASE.execute(
+                "INSERT INTO account VALUES (101, 0); SELECT fenceline.keep_marks_v1('account', 'account', 'id');"
+                        + " DROP TRIGGER fenceline_keep_mark ON account");
         assertThat(migrations.plan(AddColumns.table("account")).steps().get(0))
                 .hasToString("public.account: has fence_token and fence_holder (already so)");
 
@@ -81,12 +83,14 @@ class MarkColumnsTest {
 
         assertThatThrownBy(() -> migrations.plan(AddColumns.table("account")))
                 .isInstanceOf(PlanRefusedException.class)
-                .hasMessage("Plan refused, nothing was changed: public.account: it has " + described + ", which is not what row mode keeps"
+                .hasMessage("Plan refused, nothing was changed: public.account: it has " + described
+                        + ", which is not what row mode keeps"
                         + " its mark in: fence_token bigint NOT NULL DEFAULT 0 and fence_holder uuid. Rename what is there, or use"
                         + " enforced mode, which needs no columns.");
         assertThatThrownBy(() -> migrations.plan(DropColumns.table("account")))
                 .isInstanceOf(PlanRefusedException.class)
-                .hasMessage("Plan refused, nothing was changed: public.account: it has " + described + ", and row mode's own are"
+                .hasMessage("Plan refused, nothing was changed: public.account: it has " + described
+                        + ", and row mode's own are"
                         + " fence_token bigint NOT NULL DEFAULT 0 and fence_holder uuid. What is there is somebody else's: drop it by"
                         + " hand, if it is to go.");
     }
@@ -99,28 +103,33 @@ class MarkColumnsTest {
         assertThat(migrations.plan(AddColumns.table("account")).steps().get(0).state())
                 .isEqualTo(Step.State.ALREADY_SO);
         migrations.plan(DropColumns.table("account")).apply(ApplyOptions.defaults());
-        assertThat(DATABASE.rows("SELECT count(*) FROM pg_attribute WHERE attrelid = 'account'::regclass AND attname LIKE 'fence%'"))
+        assertThat(
+                        DATABASE.rows(
+                                "SELECT count(*) FROM pg_attribute WHERE attrelid = 'account'::regclass AND attname LIKE 'fence%'"))
                 .containsExactly("0");
     }
 
     @Test
     void whatHangsOnTheColumnsIsNamedBeforeTheyGo() throws Exception {
         migrations.plan(AddColumns.table("account")).apply(ApplyOptions.defaults());
-        DATABASE.execute("CREATE VIEW everything AS SELECT * FROM account; CREATE INDEX theirs ON account (fence_token);"
-                + " SELECT fenceline.keep_marks_v1('account', 'account', 'id')");
+        DATABASE.execute(
+                "CREATE VIEW everything AS SELECT * FROM account; CREATE INDEX theirs ON account (fence_token);"
+                        + " SELECT fenceline.keep_marks_v1('account', 'account', 'id')");
 
         assertThatThrownBy(() -> migrations.plan(DropColumns.table("account")))
                 .isInstanceOf(PlanRefusedException.class)
-                .hasMessage("Plan refused, nothing was changed: public.account: on fence_token and fence_holder depends index theirs, rule"
-                        + " _RETURN on view everything, trigger fenceline_keep_mark on table account. Drop or change that first.");
+                .hasMessage(
+                        "Plan refused, nothing was changed: public.account: on fence_token and fence_holder depends index theirs, rule"
+                                + " _RETURN on view everything, trigger fenceline_keep_mark on table account. Drop or change that first.");
         DATABASE.execute("DROP VIEW everything; DROP INDEX theirs; DROP TRIGGER fenceline_keep_mark ON account");
         migrations.plan(DropColumns.table("account")).apply(ApplyOptions.defaults());
     }
 
     @Test
     void partitionsGetAndLoseTheirColumnsWithTheTable() throws Exception {
-        DATABASE.execute("DROP TABLE account; CREATE TABLE account (id int) PARTITION BY RANGE (id);"
-                + " CREATE TABLE account_1 PARTITION OF account FOR VALUES FROM (0) TO (10); INSERT INTO account VALUES (1)");
+        DATABASE.execute(
+                "DROP TABLE account; CREATE TABLE account (id int) PARTITION BY RANGE (id);"
+                        + " CREATE TABLE account_1 PARTITION OF account FOR VALUES FROM (0) TO (10); INSERT INTO account VALUES (1)");
         migrations.plan(AddColumns.table("account")).apply(ApplyOptions.defaults());
         assertThat(DATABASE.rows("SELECT fence_token FROM account_1")).containsExactly("0");
         DATABASE.execute("CREATE INDEX theirs ON account_1 (fence_holder)");
@@ -128,7 +137,9 @@ class MarkColumnsTest {
                 .hasMessageContaining("on fence_token and fence_holder depends index theirs.");
         DATABASE.execute("DROP INDEX theirs");
         migrations.plan(DropColumns.table("account")).apply(ApplyOptions.defaults());
-        assertThat(DATABASE.rows("SELECT count(*) FROM pg_attribute WHERE attrelid = 'account_1'::regclass AND attname LIKE 'fence%'"))
+        assertThat(
+                        DATABASE.rows(
+                                "SELECT count(*) FROM pg_attribute WHERE attrelid = 'account_1'::regclass AND attname LIKE 'fence%'"))
                 .containsExactly("0");
     }
 
@@ -151,7 +162,8 @@ class MarkColumnsTest {
                 named.executeQuery().close();
                 assertThatThrownBy(all::executeQuery)
                         .isInstanceOfSatisfying(
-                                SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("0A000"));
+                                SQLException.class,
+                                e -> assertThat(e.getSQLState()).isEqualTo("0A000"));
                 old.rollback();
                 all.executeQuery().close();
                 old.rollback();

@@ -38,8 +38,7 @@ class MigrationFolderTest {
     void bothFilesAreWritten() throws IOException {
         MigrationFiles files = write("48", "fence orders");
 
-        assertThat(files())
-                .containsExactly("U48__fence_orders.sql", "V48__fence_orders.sql");
+        assertThat(files()).containsExactly("U48__fence_orders.sql", "V48__fence_orders.sql");
         assertThat(files.migration()).hasContent("do");
         assertThat(files.undo()).hasContent("undo");
         assertThat(Files.getPosixFilePermissions(files.migration()))
@@ -48,16 +47,25 @@ class MigrationFolderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"V48__other.sql, 48", "V048__other.sql, 48", "V48.0__other.sql, 48", "V1_2__x.sql, 1.2", "V1.2.0__x.sql, 1_2",
-        "U48__other.sql, 48.0", "deeper/V48__other.sql, 48", "V48__other.java, 48", "V0__x.sql, 0.0"})
+    @CsvSource({
+        "V48__other.sql, 48",
+        "V048__other.sql, 48",
+        "V48.0__other.sql, 48",
+        "V1_2__x.sql, 1.2",
+        "V1.2.0__x.sql, 1_2",
+        "U48__other.sql, 48.0",
+        "deeper/V48__other.sql, 48",
+        "V48__other.java, 48",
+        "V0__x.sql, 0.0"
+    })
     void aVersionThatIsThereIsRefusedHoweverItIsSpelled(String there, String version) throws IOException {
         Files.createDirectories(folder.resolve(there).getParent());
         Files.writeString(folder.resolve(there), "theirs");
 
         assertThatThrownBy(() -> write(version, "fence"))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("Migration " + version + " was not written: the folder has that version already, in " + there
-                        + ". Choose a version that is free.");
+                .hasMessage("Migration " + version + " was not written: the folder has that version already, in "
+                        + there + ". Choose a version that is free.");
         assertThat(files()).containsExactly(there);
         assertThat(folder.resolve(there)).hasContent("theirs");
     }
@@ -86,8 +94,9 @@ class MigrationFolderTest {
         for (String version : List.of("", "48a", "../48", "4 8", ".4", "4.", "-1", "4__8")) {
             assertThatThrownBy(() -> write(version, "fence"))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("Version '" + version
-                            + "' cannot be part of a file's name: it is made of numbers with dots between them, such as 48 or 1.2.");
+                    .hasMessage(
+                            "Version '" + version
+                                    + "' cannot be part of a file's name: it is made of numbers with dots between them, such as 48 or 1.2.");
         }
         for (String description : List.of("", "a/b", "../x", "ä", "a\nb", "${x}")) {
             assertThatThrownBy(() -> write("48", description))
@@ -103,7 +112,8 @@ class MigrationFolderTest {
         Path missing = folder.resolve("nowhere");
         assertThatThrownBy(() -> new MigrationFolder(missing).write("1", "x", "do", "undo"))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("Migration 1 was not written: there is no folder " + missing + ". Create it, or name another.");
+                .hasMessage(
+                        "Migration 1 was not written: there is no folder " + missing + ". Create it, or name another.");
         Path file = Files.createFile(folder.resolve("file"));
         assertThatThrownBy(() -> new MigrationFolder(file).write("1", "x", "do", "undo"))
                 .hasMessageContaining("there is no folder " + file);

@@ -48,21 +48,29 @@ class PlanTest {
                         .plan(
                                 Protect.table("app.orders").lock("order", "id").observe(),
                                 Protect.table("order_line").lock("order").observe(),
-                                Protect.table("app.open_order").lock("order", "id").enforce(),
-                                Protect.table("app.measured_1").lock("measured", "id").observe(),
+                                Protect.table("app.open_order")
+                                        .lock("order", "id")
+                                        .enforce(),
+                                Protect.table("app.measured_1")
+                                        .lock("measured", "id")
+                                        .observe(),
                                 Protect.table("app.far_away").lock("far", "id").observe(),
                                 Protect.table("app.ancestor").lock("far", "id").observe(),
-                                Protect.table("app.order").lock("order", "identity", "day").observe(),
+                                Protect.table("app.order")
+                                        .lock("order", "identity", "day")
+                                        .observe(),
                                 Unprotect.table("app.open_order"),
                                 AddColumns.table("app.open_order"),
                                 AddColumns.table("app.measured_2"),
                                 AddColumns.table("app.typed"),
                                 DropColumns.table("app.typed")))
-                .isInstanceOfSatisfying(PlanRefusedException.class, e -> assertThat(e.faults())
-                        .contains(new Fault(
-                                "app.open_order",
-                                "it is a view of app.\"order\"",
-                                "Protect the tables that hold the rows.")))
+                .isInstanceOfSatisfying(
+                        PlanRefusedException.class,
+                        e -> assertThat(e.faults())
+                                .contains(new Fault(
+                                        "app.open_order",
+                                        "it is a view of app.\"order\"",
+                                        "Protect the tables that hold the rows.")))
                 .hasMessage("Plan refused, nothing was changed: 14 faults.\n"
                         + "- app.open_order: its protection is changed twice. Name each table once, or make two plans.\n"
                         + "- app.typed: its columns are changed twice. Name each table once, or make two plans.\n"
@@ -91,8 +99,9 @@ class PlanTest {
     void oneFaultIsOneLine() {
         assertThatThrownBy(() -> migrations().plan(Unprotect.table("app.nothing")))
                 .isInstanceOf(PlanRefusedException.class)
-                .hasMessage("Plan refused, nothing was changed: app.nothing: there is no such table. Name schema and table as SQL writes"
-                        + " them, capitals in double quotes.");
+                .hasMessage(
+                        "Plan refused, nothing was changed: app.nothing: there is no such table. Name schema and table as SQL writes"
+                                + " them, capitals in double quotes.");
         assertThatThrownBy(() -> migrations().plan())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("A plan needs changes, and none was given.");
@@ -102,7 +111,9 @@ class PlanTest {
     void aPlanSaysWhatItLocksAndWhatToKnow() {
         Plan plan = migrations()
                 .plan(
-                        Protect.table("app.order_line").lock("order", "order_id", "line").enforce(),
+                        Protect.table("app.order_line")
+                                .lock("order", "order_id", "line")
+                                .enforce(),
                         Protect.table("app.measured").lock("measured").observe(),
                         AddColumns.table("app.measured"),
                         Unprotect.table("app.order"));
@@ -154,7 +165,8 @@ class PlanTest {
         List<String> free = Snapshot.of(own);
 
         Plan observe = migrations.plan(account.observe());
-        assertThat(observe.apply(ApplyOptions.defaults()).with(Applied.Outcome.CHANGED)).hasSize(1);
+        assertThat(observe.apply(ApplyOptions.defaults()).with(Applied.Outcome.CHANGED))
+                .hasSize(1);
         List<String> observed = Snapshot.of(own);
         Plan again = migrations.plan(account.observe());
         assertThat(again.steps()).singleElement().satisfies(step -> {
@@ -164,12 +176,10 @@ class PlanTest {
         });
         assertThat(again.sql()).contains("-- public.account: observe").doesNotContain("DO");
         assertThat(again.rollbackSql()).doesNotContain("DO");
-        assertThat(again.apply(ApplyOptions.defaults()).steps())
-                .singleElement()
-                .satisfies(step -> {
-                    assertThat(step.outcome()).isEqualTo(Applied.Outcome.ALREADY_SO);
-                    assertThat(step.attempts()).isZero();
-                });
+        assertThat(again.apply(ApplyOptions.defaults()).steps()).singleElement().satisfies(step -> {
+            assertThat(step.outcome()).isEqualTo(Applied.Outcome.ALREADY_SO);
+            assertThat(step.attempts()).isZero();
+        });
 
         Plan enforce = migrations.plan(account.enforce());
         assertThat(enforce.warnings()).isEmpty();
@@ -216,23 +226,28 @@ class PlanTest {
             assertThat(plan.steps().get(0).state()).as(damage).isEqualTo(Step.State.TO_DO);
             assertThat(plan.steps().get(0).summary()).as(damage).contains("so far");
             plan.apply(ApplyOptions.defaults());
-            assertThat(Snapshot.difference(observed, Snapshot.of(own))).as(damage).isEmpty();
+            assertThat(Snapshot.difference(observed, Snapshot.of(own)))
+                    .as(damage)
+                    .isEmpty();
         }
     }
 
     @Test
     void triggersThatCameOutOfADumpAreAsTheyWereMade() throws InterruptedException {
         Database own = Database.installed();
-        own.execute("CREATE SCHEMA \"O\"; CREATE TYPE \"O\".kind AS ENUM ('a'); CREATE TABLE \"O\".thing (kind \"O\".kind)");
+        own.execute(
+                "CREATE SCHEMA \"O\"; CREATE TYPE \"O\".kind AS ENUM ('a'); CREATE TABLE \"O\".thing (kind \"O\".kind)");
         FenceMigrations migrations = FenceMigrations.on(own.source());
         Protect thing = Protect.table("\"O\".thing").lock("thing", "kind").observe();
         migrations.plan(thing).apply(ApplyOptions.defaults());
-        List<String> dump = own.rows("SELECT pg_get_triggerdef(oid) || format('; ALTER TABLE \"O\".thing ENABLE ALWAYS TRIGGER %I;"
-                + " COMMENT ON TRIGGER %I ON \"O\".thing IS %L', tgname, tgname, obj_description(oid, 'pg_trigger'))"
-                + " FROM pg_trigger WHERE tgrelid = '\"O\".thing'::regclass");
+        List<String> dump =
+                own.rows("SELECT pg_get_triggerdef(oid) || format('; ALTER TABLE \"O\".thing ENABLE ALWAYS TRIGGER %I;"
+                        + " COMMENT ON TRIGGER %I ON \"O\".thing IS %L', tgname, tgname, obj_description(oid, 'pg_trigger'))"
+                        + " FROM pg_trigger WHERE tgrelid = '\"O\".thing'::regclass");
         assertThat(dump).hasSize(4);
 
-        own.execute("SELECT fenceline.unprotect('\"O\".thing'); SET search_path = \"O\", public; " + String.join("; ", dump));
+        own.execute("SELECT fenceline.unprotect('\"O\".thing'); SET search_path = \"O\", public; "
+                + String.join("; ", dump));
 
         assertThat(migrations.plan(thing).steps().get(0).state()).isEqualTo(Step.State.ALREADY_SO);
     }
@@ -250,7 +265,8 @@ class PlanTest {
 
         assertThat(plan.toString())
                 .contains("public.account: enforce with locks account:<id>; its triggers do not agree so far")
-                .contains("warning: public.account: its triggers do not agree on what they protect, so the rollback leaves them");
+                .contains(
+                        "warning: public.account: its triggers do not agree on what they protect, so the rollback leaves them");
         assertThat(plan.rollbackSql()).doesNotContain("DO");
     }
 
@@ -277,8 +293,9 @@ class PlanTest {
         assertThat(files.undo()).hasFileName("U48__fence_orders.sql").hasContent(plan.rollbackSql());
         assertThatThrownBy(() -> migrations().plan(Unprotect.table("app.order")).write(folder, "49", "nothing"))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("Migration 49 was not written: there is nothing to do, all is so already (app.order). Make the plan on a"
-                        + " database where it is not.");
+                .hasMessage(
+                        "Migration 49 was not written: there is nothing to do, all is so already (app.order). Make the plan on a"
+                                + " database where it is not.");
         assertThat(folder.toFile().list()).hasSize(2);
     }
 
@@ -294,11 +311,13 @@ class PlanTest {
                 .hasMessageContaining("Hint: Install it first");
         Database old = withVersion3();
         assertThatThrownBy(() -> Database.run(old.source(), sql))
-                .hasMessageContaining("Nothing was changed: these statements need version 4 of the fence schema, and find version 3")
+                .hasMessageContaining(
+                        "Nothing was changed: these statements need version 4 of the fence schema, and find version 3")
                 .hasMessageContaining("Hint: Upgrade it first");
         assertThatThrownBy(() -> FenceMigrations.on(old.source()).plan(Unprotect.table("app.order")))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage("Plan refused, nothing was changed: database " + old.name() + " has version 3 of the fence schema, and"
+                .hasMessage("Plan refused, nothing was changed: database " + old.name()
+                        + " has version 3 of the fence schema, and"
                         + " protecting tables needs version 4. Upgrade it first: FenceMigrations.install().");
         assertThatThrownBy(() -> FenceMigrations.on(empty.source()).plan(Unprotect.table("app.order")))
                 .isInstanceOf(BackendMisconfiguredException.class)
@@ -309,7 +328,8 @@ class PlanTest {
     /** As a release left it that is older than ours. */
     private static Database withVersion3() {
         Database old = Database.installed();
-        old.execute("CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3'");
+        old.execute(
+                "CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3'");
         return old;
     }
 
@@ -318,23 +338,30 @@ class PlanTest {
         Database own = Database.installed();
         String owner = own.newRole("owner_");
         String other = own.newRole("other_");
-        own.execute("CREATE SCHEMA theirs AUTHORIZATION " + owner + "; SET ROLE " + owner + "; CREATE TABLE theirs.thing (id int)");
+        own.execute("CREATE SCHEMA theirs AUTHORIZATION " + owner + "; SET ROLE " + owner
+                + "; CREATE TABLE theirs.thing (id int)");
         Change change = Protect.table("theirs.thing").lock("thing", "id").observe();
         assertThatThrownBy(() -> FenceMigrations.on(own.as(owner)).plan(change))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage("Plan refused, nothing was changed: database " + own.name() + " does not let role '" + owner
-                        + "' protect tables. Have the owner of schema fenceline run FenceMigrations.grantProtectionTo(\"" + owner + "\").");
+                        + "' protect tables. Have the owner of schema fenceline run FenceMigrations.grantProtectionTo(\""
+                        + owner + "\").");
         FenceMigrations.on(own.source()).grantProtectionTo(owner);
         FenceMigrations.on(own.source()).grantProtectionTo(other);
 
         assertThatThrownBy(() -> FenceMigrations.on(own.as(other)).plan(change))
                 .isInstanceOf(PlanRefusedException.class)
-                .hasMessage("Plan refused, nothing was changed: 2 faults.\n"
-                        + "- theirs.thing: its owner is '" + owner + "', and only the owner may change it. Connect as that role or as one"
-                        + " of its members.\n"
-                        + "- theirs.thing: the role has no right on schema theirs. GRANT USAGE ON SCHEMA theirs to it.");
+                .hasMessage(
+                        "Plan refused, nothing was changed: 2 faults.\n"
+                                + "- theirs.thing: its owner is '" + owner
+                                + "', and only the owner may change it. Connect as that role or as one"
+                                + " of its members.\n"
+                                + "- theirs.thing: the role has no right on schema theirs. GRANT USAGE ON SCHEMA theirs to it.");
         own.execute("GRANT " + owner + " TO " + other);
-        assertThat(FenceMigrations.on(own.as(other)).plan(change).apply(ApplyOptions.defaults()).with(Applied.Outcome.CHANGED))
+        assertThat(FenceMigrations.on(own.as(other))
+                        .plan(change)
+                        .apply(ApplyOptions.defaults())
+                        .with(Applied.Outcome.CHANGED))
                 .hasSize(1);
         FenceMigrations.on(own.as(owner)).plan(Unprotect.table("theirs.thing")).apply(ApplyOptions.defaults());
         assertThat(own.rows("SELECT count(*) FROM fenceline.protected")).containsExactly("0");

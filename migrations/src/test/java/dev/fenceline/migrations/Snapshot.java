@@ -6,8 +6,7 @@ import java.util.List;
 /** All that the catalogue says of the user's own objects, as lines to compare. */
 final class Snapshot {
 
-    private static final String QUERY =
-            """
+    private static final String QUERY = """
             WITH own AS (
                 SELECT c.*, format('%I.%I', n.nspname, c.relname) AS path
                   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -56,7 +55,9 @@ final class Snapshot {
 
     /** One line for each fact; two snapshots are equal iff definitions, attributes, rights and the files of the rows are. */
     static List<String> of(Database database) {
-        return database.rows(QUERY).stream().map(line -> line.replace("\n", "?")).toList();
+        return database.rows(QUERY).stream()
+                .map(line -> line.replace("\n", "?"))
+                .toList();
     }
 
     /** Likewise, to be compared with that of another database, where files have other numbers. */

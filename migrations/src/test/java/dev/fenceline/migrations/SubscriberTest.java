@@ -62,8 +62,10 @@ class SubscriberTest {
         Protect measured = Protect.table("measured").lock("measured", "id").enforce();
         plan(account, measured).apply(ApplyOptions.defaults());
         assertThat(enabled()).isEqualTo("A".repeat(12));
-        subscriber.execute("CREATE SUBSCRIPTION blue CONNECTION 'host=" + publisher.server().host() + " port="
-                + publisher.server().port() + " dbname=" + publisher.name() + " user=" + publisher.server().superuser()
+        subscriber.execute("CREATE SUBSCRIPTION blue CONNECTION 'host="
+                + publisher.server().host() + " port="
+                + publisher.server().port() + " dbname=" + publisher.name() + " user="
+                + publisher.server().superuser()
                 + "' PUBLICATION changes");
         Waits.until(subscriber, "SELECT count(*) = 2 FROM pg_subscription_rel WHERE srsubstate = 'r'");
 
@@ -72,9 +74,12 @@ class SubscriberTest {
         Waits.until(subscriber, "SELECT apply_error_count > 0 FROM pg_stat_subscription_stats WHERE subname = 'blue'");
         assertThat(subscriber.rows("SELECT count(*) FROM account")).containsExactly("0");
 
-        Plan pass = plan(Unprotect.table("account").onSubscriber(), Unprotect.table("measured").onSubscriber());
+        Plan pass = plan(
+                Unprotect.table("account").onSubscriber(),
+                Unprotect.table("measured").onSubscriber());
         assertThat(pass.toString())
-                .contains("public.account: protected from all but the apply worker of a subscription; so far enforce with locks account:<id>")
+                .contains(
+                        "public.account: protected from all but the apply worker of a subscription; so far enforce with locks account:<id>")
                 .doesNotContain("warning");
         List<String> before = Snapshot.of(subscriber);
         pass.apply(ApplyOptions.defaults());
@@ -85,7 +90,8 @@ class SubscriberTest {
         subscriber.execute(pass.sql());
         assertThat(Snapshot.difference(passing, Snapshot.of(subscriber))).isEmpty();
         Waits.until(subscriber, "SELECT count(*) = 1 FROM account");
-        publish("INSERT INTO measured VALUES (1); UPDATE account SET n = 2; INSERT INTO account VALUES (2, 2); DELETE FROM account WHERE id = 1");
+        publish(
+                "INSERT INTO measured VALUES (1); UPDATE account SET n = 2; INSERT INTO account VALUES (2, 2); DELETE FROM account WHERE id = 1");
         Waits.until(subscriber, "SELECT count(*) = 1 FROM measured");
         assertThat(subscriber.rows("SELECT id FROM account")).containsExactly("2");
 
@@ -100,8 +106,9 @@ class SubscriberTest {
                 .hasToString("public.account: enforce with locks account:<id>, but for subscription blue (already so)");
         Plan observe = plan(Protect.table("account").lock("account", "id").observe());
         assertThat(observe.warnings())
-                .containsExactly("public.account: is filled by subscription blue, whose changes pass. When the subscription is dropped,"
-                        + " protect the table again.");
+                .containsExactly(
+                        "public.account: is filled by subscription blue, whose changes pass. When the subscription is dropped,"
+                                + " protect the table again.");
         observe.apply(ApplyOptions.defaults());
         publish("INSERT INTO account VALUES (3, 3)");
         Waits.until(subscriber, "SELECT count(*) = 2 FROM account");
@@ -113,7 +120,8 @@ class SubscriberTest {
         plan(account, measured).apply(ApplyOptions.defaults());
         assertThat(enabled()).isEqualTo("A".repeat(12));
         assertThat(plan(Unprotect.table("account").onSubscriber()).warnings())
-                .containsExactly("public.account: no subscription fills it. Sessions with session_replication_role = replica pass until it"
-                        + " is protected again.");
+                .containsExactly(
+                        "public.account: no subscription fills it. Sessions with session_replication_role = replica pass until it"
+                                + " is protected again.");
     }
 }

@@ -57,19 +57,26 @@ class TableNameTest {
         assertThat(new TableName(longest, longest).name()).isEqualTo(longest);
         assertThatThrownBy(() -> new TableName("app", longest + "x"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Table name '" + longest + "x' has 64 bytes or holds a NUL; a name in PostgreSQL has 1 to 63 bytes.");
+                .hasMessage("Table name '" + longest
+                        + "x' has 64 bytes or holds a NUL; a name in PostgreSQL has 1 to 63 bytes.");
         assertThatThrownBy(() -> new TableName("", "x")).hasMessageContaining("has 0 bytes");
-        assertThatThrownBy(() -> new TableName("a\0b", "x")).hasMessageContaining("Table name 'a?b' has 3 bytes or holds a NUL");
+        assertThatThrownBy(() -> new TableName("a\0b", "x"))
+                .hasMessageContaining("Table name 'a?b' has 3 bytes or holds a NUL");
     }
 
     @Test
     void columnsOfAKeyAreReadLikewise() {
-        assertThat(Protect.table("app.order").lock("order", "ID", "\"I d.\"").observe().key())
+        assertThat(Protect.table("app.order")
+                        .lock("order", "ID", "\"I d.\"")
+                        .observe()
+                        .key())
                 .containsExactly("id", "I d.");
         assertThatThrownBy(() -> Protect.table("app.order").lock("order", "o.id"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Column 'o.id' has a dot. Name the column alone; a dot within its name is written in double quotes.");
-        assertThatThrownBy(() -> Protect.table("app.order").lock("order", "id", "Id").observe())
+                .hasMessage(
+                        "Column 'o.id' has a dot. Name the column alone; a dot within its name is written in double quotes.");
+        assertThatThrownBy(() ->
+                        Protect.table("app.order").lock("order", "id", "Id").observe())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("The key of app.order has the columns [id, id]; each is named once.");
         assertThatThrownBy(() -> Protect.table("app.order").lock("4ever", "id").enforce())

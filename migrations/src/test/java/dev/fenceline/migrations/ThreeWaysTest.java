@@ -86,7 +86,8 @@ class ThreeWaysTest {
         assertThat(database.rows(history)).hasSize(before.size() + 1).containsAll(before);
         flyway.validate();
         database.execute(Files.readString(files.undo()));
-        assertThat(Snapshot.difference(Snapshot.visible(free), Snapshot.visible(withoutTheirs(database)))).isEmpty();
+        assertThat(Snapshot.difference(Snapshot.visible(free), Snapshot.visible(withoutTheirs(database))))
+                .isEmpty();
     }
 
     private static List<String> withoutTheirs(Database database) {
@@ -122,8 +123,7 @@ class ThreeWaysTest {
     @Test
     void aToolWithoutATransactionThatKnowsOnlySimpleStringsSplitsNothingApart() throws SQLException {
         Database database = fresh();
-        PGSimpleDataSource source =
-                (PGSimpleDataSource) database.server().dataSource(database.name());
+        PGSimpleDataSource source = (PGSimpleDataSource) database.server().dataSource(database.name());
         source.setPreferQueryMode(PreferQueryMode.SIMPLE);
 
         for (String statement : splitAtSemicolons(plan.sql())) {

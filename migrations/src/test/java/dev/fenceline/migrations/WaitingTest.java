@@ -89,7 +89,8 @@ class WaitingTest {
                     .progress(event -> {
                         if (event.stage() == ApplyProgress.Stage.BLOCKED) {
                             int before = written.get();
-                            Waits.until("the writers go on while the reader still reads", () -> written.get() > before + 5);
+                            Waits.until(
+                                    "the writers go on while the reader still reads", () -> written.get() > before + 5);
                             if (blocked.incrementAndGet() == 4) {
                                 try {
                                     reader.commit();
@@ -101,8 +102,9 @@ class WaitingTest {
                     })
                     .build();
 
-            Applied applied =
-                    FenceMigrations.on(DATABASE.source()).plan(AddColumns.table("busy")).apply(options);
+            Applied applied = FenceMigrations.on(DATABASE.source())
+                    .plan(AddColumns.table("busy"))
+                    .apply(options);
 
             assertThat((Throwable) failed.get()).isNull();
             assertThat(blocked.get()).isGreaterThanOrEqualTo(4);
@@ -173,7 +175,8 @@ class WaitingTest {
     void aWriterOfAnObservedTableIsNeverFailed() throws Exception {
         List<Future<?>> writers = List.of(writer(1), writer(2));
         Protect.Locked busy = Protect.table("busy").lock("busy", "id");
-        for (Protect change : List.of(busy.observe(), Protect.table("busy").lock("other", "id").observe())) {
+        for (Protect change : List.of(
+                busy.observe(), Protect.table("busy").lock("other", "id").observe())) {
             FenceMigrations.on(DATABASE.source()).plan(change).apply(ApplyOptions.defaults());
             int before = written.get();
             Waits.until("the writers write", () -> written.get() > before + 20);
@@ -195,15 +198,19 @@ class WaitingTest {
     void onAPartitionedTableTheLimitIsForAllPartitionsTogether() throws Exception {
         DATABASE.execute("DROP TABLE IF EXISTS parted; CREATE TABLE parted (id int) PARTITION BY RANGE (id)");
         for (int i = 0; i < 5; i++) {
-            DATABASE.execute("CREATE TABLE parted_" + i + " PARTITION OF parted FOR VALUES FROM (" + i + ") TO (" + (i + 1) + ")");
+            DATABASE.execute("CREATE TABLE parted_" + i + " PARTITION OF parted FOR VALUES FROM (" + i + ") TO ("
+                    + (i + 1) + ")");
         }
         Duration limit = Duration.ofSeconds(2);
 
         Holders naive = new Holders();
         Database.run(
-                named("protecting"), "BEGIN; SET LOCAL lock_timeout = '2s'; LOCK TABLE parted IN SHARE ROW EXCLUSIVE MODE; COMMIT");
+                named("protecting"),
+                "BEGIN; SET LOCAL lock_timeout = '2s'; LOCK TABLE parted IN SHARE ROW EXCLUSIVE MODE; COMMIT");
         naive.awaitAllReleased();
-        assertThat(naive.released()).as("waited for one after the other, 3 s in all").isEqualTo(5);
+        assertThat(naive.released())
+                .as("waited for one after the other, 3 s in all")
+                .isEqualTo(5);
 
         Holders ours = new Holders();
         AtomicInteger releasedInTime = new AtomicInteger();
@@ -215,7 +222,9 @@ class WaitingTest {
                     }
                 })
                 .build();
-        FenceMigrations.on(named("protecting")).plan(Protect.table("parted").lock("parted", "id").observe()).apply(options);
+        FenceMigrations.on(named("protecting"))
+                .plan(Protect.table("parted").lock("parted", "id").observe())
+                .apply(options);
         ours.awaitAllReleased();
         assertThat(releasedInTime.get()).as("when the first attempt ended").isBetween(1, 4);
     }
