@@ -174,6 +174,21 @@ public final class FenceMigrations {
         grant("grant_rows.sql", "Granting the use of row mode", role);
     }
 
+    /**
+     * Lets a role operate fences ({@link FenceOperations}): see marks, who is in the way and what was recorded, and raise marks. It can claim nothing
+     * and write nothing else. To see since when other roles' sessions are in the way it has to be a member of {@code pg_read_all_stats}; for
+     * {@link FenceOperations#afterRestore} it needs UPDATE on the mark columns of row mode, and {@link #grantBypassTo} where such tables
+     * are protected. Idempotent.
+     *
+     * @param role the role's name as PostgreSQL shows it, unquoted; it is quoted here
+     * @throws BackendMisconfiguredException when there is no such role, when the schema is not installed, or when our own role
+     *     does not own it
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public void grantOperationsTo(String role) {
+        grant("grant_operations.sql", "Granting the operation of fences", role);
+    }
+
     private void grant(String script, String step, String role) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);

@@ -8,10 +8,13 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 /** A database of its own, and what tests ask of it. */
 record Database(PostgresServer server, String name) {
+
+    private static final AtomicInteger COPIES = new AtomicInteger();
 
     static Database empty() {
         PostgresServer server = SharedServers.postgres();
@@ -22,6 +25,20 @@ record Database(PostgresServer server, String name) {
         Database database = empty();
         FenceMigrations.on(database.source()).install();
         return database;
+    }
+
+    /** As {@link #installed()}, by a copy of a database that was installed once: for a class with one for each test. */
+    static Database prepared() {
+        String name = "prepared_" + COPIES.incrementAndGet();
+        execute(
+                SharedServers.postgres().dataSource("postgres"),
+                "CREATE DATABASE " + name + " TEMPLATE " + Template.INSTALLED.name());
+        return new Database(SharedServers.postgres(), name);
+    }
+
+    /** Installed at first use. */
+    private static final class Template {
+        private static final Database INSTALLED = installed();
     }
 
     DataSource source() {

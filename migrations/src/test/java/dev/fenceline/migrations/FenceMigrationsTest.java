@@ -26,7 +26,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 @Tag("server")
 class FenceMigrationsTest {
 
-    private static final List<String> VERSIONS = List.of("1", "2", "3", "4");
+    private static final List<String> VERSIONS = List.of("1", "2", "3", "4", "5");
     private static final String SUCCEEDED =
             "SELECT version FROM fenceline.schema_history WHERE success AND version IS NOT NULL ORDER BY installed_rank";
 
@@ -37,7 +37,7 @@ class FenceMigrationsTest {
         FenceMigrations.on(database.source()).install();
 
         assertThat(database.rows(SUCCEEDED)).isEqualTo(VERSIONS);
-        assertThat(database.rows("SELECT fenceline.version_v1()")).containsExactly("4");
+        assertThat(database.rows("SELECT fenceline.version_v1()")).containsExactly("5");
     }
 
     @Test

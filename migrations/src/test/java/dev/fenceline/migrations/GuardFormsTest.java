@@ -179,6 +179,6 @@ class GuardFormsTest {
                 .containsExactly("t");
         assertThat(database.rows("SELECT entered_xid FROM fenceline.enter_v1('a', 12, " + ME + ", 1000, 1000)"))
                 .hasSize(1);
-        assertThat(database.rows("SELECT fenceline.version_v1()")).containsExactly("4");
+        assertThat(database.rows("SELECT fenceline.version_v1()")).containsExactly("5");
     }
 }
