@@ -80,8 +80,8 @@ record MarkedTable(
                         row.getBoolean(3) ? Kind.PARTITIONED : Kind.PLAIN,
                         row.getBoolean(4) ? Rights.SUFFICIENT : Rights.MISSING,
                         row.getBoolean(5) ? Protection.PROTECTED : Protection.NONE,
-                        texts(row, 6),
-                        texts(row, 7),
+                        Sql.texts(row, 6),
+                        Sql.texts(row, 7),
                         row.getString(8)));
             }
         }
@@ -104,7 +104,7 @@ record MarkedTable(
                 row.next();
                 long looked = row.getLong(1);
                 long raised = row.getLong(2);
-                return new Page(looked, raised, row.getLong(3) - raised, looked < ROWS ? List.of() : texts(row, 4));
+                return new Page(looked, raised, row.getLong(3) - raised, looked < ROWS ? List.of() : Sql.texts(row, 4));
             }
         }
     }
@@ -154,9 +154,5 @@ record MarkedTable(
 
     private String rows() {
         return kind == Kind.PARTITIONED ? name : "ONLY " + name;
-    }
-
-    private static List<String> texts(ResultSet row, int column) throws SQLException {
-        return List.of((String[]) row.getArray(column).getArray());
     }
 }

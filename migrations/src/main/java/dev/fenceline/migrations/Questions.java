@@ -9,7 +9,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -51,8 +50,8 @@ final class Questions {
 
     /** Of something that was to change nothing, or that is raised anew without harm. */
     static FencelineException failure(String step, SQLException e) {
-        String state = state(e);
-        String said = firstLine(e);
+        String state = Sql.state(e);
+        String said = Sql.firstLine(e);
         if (state.isEmpty() || state.startsWith("08") || state.startsWith("57P") || state.startsWith("53")) {
             return new BackendUnavailableException(
                     step + " failed: the database cannot be reached (" + said + "). Check its address and try again.", e);
@@ -81,11 +80,11 @@ final class Questions {
 
     /** Of a step that may have been committed although its answer was lost, and can be done again without harm. */
     static FencelineException failureOfWrite(String step, SQLException e) {
-        String state = state(e);
+        String state = Sql.state(e);
         // 08001 and 08004: there was no connection to be lost.
         if (state.startsWith("57P") || (state.startsWith("08") && !state.equals("08001") && !state.equals("08004"))) {
             return new OutcomeUnknownException(
-                    step + " may have happened or not: the connection was lost (" + firstLine(e)
+                    step + " may have happened or not: the connection was lost (" + Sql.firstLine(e)
                             + "). Do it again; twice does no harm.",
                     null,
                     e);
@@ -95,18 +94,7 @@ final class Questions {
 
     /** A lock was waited for in vain, or in a circle. */
     static boolean isInTheWay(SQLException e) {
-        return state(e).equals("55P03") || state(e).equals("40P01");
-    }
-
-    static String state(SQLException e) {
-        return Objects.requireNonNullElse(e.getSQLState(), "");
-    }
-
-    static String firstLine(SQLException e) {
-        return Objects.requireNonNullElse(e.getMessage(), e.toString())
-                .lines()
-                .findFirst()
-                .orElse("");
+        return Sql.state(e).equals("55P03") || Sql.state(e).equals("40P01");
     }
 
     static Instant instant(ResultSet row, int column) throws SQLException {
