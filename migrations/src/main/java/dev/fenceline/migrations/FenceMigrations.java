@@ -189,6 +189,29 @@ public final class FenceMigrations {
         grant("grant_operations.sql", "Granting the operation of fences", role);
     }
 
+    /**
+     * Tells how the database differs from what is declared, for a check in CI: tables that are protected otherwise or not at all, protected tables that
+     * nobody declares, triggers that were dropped, disabled or replaced, partitions that were attached since, mark columns of row mode with
+     * another default, and functions and triggers of the fence schema that somebody changed.
+     *
+     * <p><b>Guarantees:</b> nothing is changed, and no lock is taken on your tables: triggers are compared with those of a temporary table that is
+     * rolled back. Definitions are compared as the server writes them, and so hold on every version of PostgreSQL.
+     *
+     * <p><b>Not guaranteed:</b> that the server's settings are safe.
+     *
+     * <p>The role needs {@link #grantProtectionTo}, TEMPORARY on the database, and USAGE on the types of key columns.
+     *
+     * @param declared every table that is to be protected, and how
+     * @return the differences
+     * @throws IllegalArgumentException when a table is declared twice
+     * @throws BackendMisconfiguredException when a right is missing, or the server is a standby
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public Verification verify(List<Protect> declared) {
+        return Questions.askAndRollBack(
+                dataSource, "Verification", connection -> new Verifier(connection).verify(declared));
+    }
+
     private void grant(String script, String step, String role) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);

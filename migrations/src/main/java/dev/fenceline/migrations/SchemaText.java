@@ -1,0 +1,66 @@
+package dev.fenceline.migrations;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The functions of the fence schema as the text of the migrations has them, the last definition of each. A database is compared with this text and not
+ * with a hash of it, which would have to be kept in step by hand.
+ */
+final class SchemaText {
+
+    /** In their order. A test compares this with the folder. */
+    static final List<String> MIGRATIONS =
+            List.of("V1__guard.sql", "V2__guard_forms.sql", "V3__rows.sql", "V4__enforced.sql", "V5__operations.sql");
+
+    /** The version that this release installs. */
+    static final int VERSION = MIGRATIONS.size();
+
+    // The body is quoted by $…$ or by apostrophes; the header before it holds neither.
+    private static final Pattern FUNCTION = Pattern.compile(
+            "^CREATE (?:OR REPLACE )?(?:FUNCTION|PROCEDURE) fenceline\\.(\\w+)\\((.*?)^?AS (?:(\\$\\w*\\$)(.*?)\\3|'((?:[^']|'')*)')",
+            Pattern.DOTALL | Pattern.MULTILINE);
+    private static final Pattern VOLATILITY = Pattern.compile("\\b(IMMUTABLE|STABLE)\\b");
+    private static final Pattern SETTING = Pattern.compile("\\bSET (\\w+) = (.*)");
+
+    private SchemaText() {}
+
+    /**
+     * A function as the server runs it.
+     *
+     * @param settings such as {@code search_path=pg_catalog, pg_temp}
+     */
+    record Function(String body, String security, String volatility, String settings) {}
+
+    static Map<String, Function> functions() {
+        Map<String, Function> functions = new TreeMap<>();
+        for (String migration : MIGRATIONS) {
+            Matcher matcher = FUNCTION.matcher(Sql.resource("versioned/" + migration));
+            while (matcher.find()) {
+                String header = matcher.group(2);
+                String quoted = matcher.group(5);
+                functions.put(
+                        matcher.group(1),
+                        new Function(
+                                quoted == null ? matcher.group(4) : quoted.replace("''", "'"),
+                                header.contains("SECURITY DEFINER") ? "SECURITY DEFINER" : "SECURITY INVOKER",
+                                first(VOLATILITY, header, 1, "VOLATILE"),
+                                setting(header)));
+            }
+        }
+        return functions;
+    }
+
+    private static String setting(String header) {
+        Matcher matcher = SETTING.matcher(header);
+        return matcher.find() ? matcher.group(1) + "=" + matcher.group(2).strip() : "";
+    }
+
+    private static String first(Pattern pattern, String text, int group, String otherwise) {
+        Matcher matcher = pattern.matcher(text);
+        return matcher.find() ? matcher.group(group) : otherwise;
+    }
+}
