@@ -3,11 +3,13 @@ package dev.fenceline.migrations;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
+import dev.fenceline.Finding;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
@@ -197,7 +199,7 @@ public final class FenceMigrations {
      * <p><b>Guarantees:</b> nothing is changed, and no lock is taken on your tables: triggers are compared with those of a temporary table that is
      * rolled back. Definitions are compared as the server writes them, and so hold on every version of PostgreSQL.
      *
-     * <p><b>Not guaranteed:</b> that the server's settings are safe.
+     * <p><b>Not guaranteed:</b> that the server's settings are safe; {@link #doctor()} looks at them.
      *
      * <p>The role needs {@link #grantProtectionTo}, TEMPORARY on the database, and USAGE on the types of key columns.
      *
@@ -210,6 +212,27 @@ public final class FenceMigrations {
     public Verification verify(List<Protect> declared) {
         return Questions.askAndRollBack(
                 dataSource, "Verification", connection -> new Verifier(connection).verify(declared));
+    }
+
+    /**
+     * Looks at the live database for what takes away a promise of the fence: settings that lose commits, a standby, a schema of another release, triggers
+     * that do not fire, tables that go around them, rights that an upgrade added, clocks that disagree.
+     *
+     * <p><b>Guarantees:</b> nothing is changed; it reads the catalogue and settings, which every role may that can connect.
+     *
+     * <p><b>Not guaranteed:</b> what only a superuser sees, such as settings in files that are not loaded yet; nor the lock server's side.
+     *
+     * @return what was found, the worst first; empty when all is well
+     * @throws BackendMisconfiguredException when the database refuses the connection
+     * @throws BackendUnavailableException when the database cannot be reached
+     */
+    public List<Finding> doctor() {
+        return doctor(InstantSource.system());
+    }
+
+    List<Finding> doctor(InstantSource clock) {
+        return Questions.askAndRollBack(
+                dataSource, "Looking at the database", connection -> new Doctor(connection, clock).findings());
     }
 
     private void grant(String script, String step, String role) {

@@ -40,15 +40,12 @@ final class Verifier {
                         + " and " + described(protect) + ". Declare it once.");
             }
         }
+        boolean installed = requireRights();
         try (Statement statement = connection.createStatement()) {
             // As within fenceline.protect, so that names of tables read the same; and for the text of a definition.
-            statement.execute("SET TRANSACTION READ WRITE; SET LOCAL search_path = pg_catalog, pg_temp;"
-                    + " SET LOCAL standard_conforming_strings = on; SET LOCAL lock_timeout = '10s'");
-        } catch (SQLException e) {
-            requireRights();
-            throw e;
+            statement.execute("SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL standard_conforming_strings = on;"
+                    + " SET LOCAL lock_timeout = '10s'");
         }
-        boolean installed = requireRights();
         differences.addAll(new SchemaCheck(connection).differences());
         if (installed) {
             Map<TableName, List<Protect>> said = said();

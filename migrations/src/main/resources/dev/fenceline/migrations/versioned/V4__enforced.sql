@@ -440,7 +440,7 @@ BEGIN
         RAISE EXCEPTION USING
             ERRCODE = 'FL011',
             MESSAGE = format('Protection of %s refused: column %I is generated when it is read', p_table, p_column),
-            HINT = 'Make it GENERATED … STORED, or name the columns that it is made from.';
+            HINT = 'Make it GENERATED ... STORED, or name the columns that it is made from.';
     END IF;
     -- A scale of zero is kept in the low bits of numeric's modifier.
     IF v_base.type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'uuid'::regtype)
