@@ -70,7 +70,8 @@ final class AfterRestore {
                             + "' may not read and write the marks in the rows of " + String.join(", ", missing)
                             + ". Nothing was raised. Connect as the owner of these tables, or grant: "
                             + missing.stream()
-                                    .map(name -> "GRANT SELECT, UPDATE (fence_token, fence_holder) ON " + name + " TO …;")
+                                    .map(name ->
+                                            "GRANT SELECT, UPDATE (fence_token, fence_holder) ON " + name + " TO …;")
                                     .collect(Collectors.joining(" ")),
                     null);
         }
@@ -145,7 +146,8 @@ final class AfterRestore {
     }
 
     /** Raises a page and commits it; empty, and noted as left, when somebody was in the way. */
-    private Optional<MarkedTable.Page> transaction(MarkedTable table, List<String> after, Step step) throws SQLException {
+    private Optional<MarkedTable.Page> transaction(MarkedTable table, List<String> after, Step step)
+            throws SQLException {
         prepare(table);
         MarkedTable.Page page;
         try {
@@ -168,8 +170,8 @@ final class AfterRestore {
 
     /** Settings for this transaction: rows that a policy hides are an error and not passed over, and the key's operators are found. */
     private void prepare(MarkedTable table) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(
-                "SELECT pg_catalog.set_config('row_security', 'off', true),"
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT pg_catalog.set_config('row_security', 'off', true),"
                         + " pg_catalog.set_config('lock_timeout', ?, true),"
                         + " pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ',"
                         + " nullif(pg_catalog.current_setting('search_path'), ''), nullif(?, '')), true)")) {

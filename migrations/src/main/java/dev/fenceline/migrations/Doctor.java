@@ -181,7 +181,8 @@ final class Doctor {
                     "postgres-clock",
                     far ? Severity.ERROR : Severity.WARNING,
                     subject(server.database()),
-                    "has a clock that is " + ahead.abs().toSeconds() + " s " + (ahead.isNegative() ? "behind" : "ahead of") + " ours",
+                    "has a clock that is " + ahead.abs().toSeconds() + " s "
+                            + (ahead.isNegative() ? "behind" : "ahead of") + " ours",
                     far
                             ? "Tokens more than 25 h ahead of the database's clock are refused, and those of its own raised marks would be"
                                     + " refused by the lock server. Set both clocks right."
@@ -214,8 +215,8 @@ final class Doctor {
                             Severity.WARNING,
                             whose,
                             sets,
-                            "Triggers that do not fire always are skipped, foreign keys too. Protected tables of " + database
-                                    + " still refuse; reset it if nobody needs it.");
+                            "Triggers that do not fire always are skipped, foreign keys too. Protected tables of "
+                                    + database + " still refuse; reset it if nobody needs it.");
                 } else if (setting.equals("default_transaction_read_only") && !isOff(value)) {
                     find(
                             "postgres-read-only",
@@ -241,14 +242,16 @@ final class Doctor {
                     "postgres-schema-old",
                     Severity.ERROR,
                     subject(database),
-                    "has version " + version.get() + " of the fence schema, and this release calls version " + SchemaText.VERSION,
+                    "has version " + version.get() + " of the fence schema, and this release calls version "
+                            + SchemaText.VERSION,
                     "Run FenceMigrations.on(owner).install() of this release; earlier ones go on working with it.");
         } else if (version.get() > SchemaText.VERSION) {
             find(
                     "postgres-schema-new",
                     Severity.WARNING,
                     subject(database),
-                    "has version " + version.get() + " of the fence schema, and this release knows version " + SchemaText.VERSION,
+                    "has version " + version.get() + " of the fence schema, and this release knows version "
+                            + SchemaText.VERSION,
                     "It goes on working. Look with the release that installed it.");
         }
         try (Statement statement = connection.createStatement();
@@ -293,7 +296,8 @@ final class Doctor {
                             state == TriggerState.ORIGIN ? Severity.WARNING : Severity.ERROR,
                             "table " + row.getString(1),
                             "has a trigger " + row.getString(2) + " that " + state.words(),
-                            "Run: ALTER TABLE " + row.getString(1) + " ENABLE ALWAYS TRIGGER " + row.getString(2) + ";");
+                            "Run: ALTER TABLE " + row.getString(1) + " ENABLE ALWAYS TRIGGER " + row.getString(2)
+                                    + ";");
                 }
             }
         }
@@ -316,9 +320,12 @@ final class Doctor {
                         partition ? Severity.WARNING : Severity.ERROR,
                         "table " + row.getString(2),
                         partition
-                                ? "is a partition of the protected " + row.getString(1) + " and can be truncated by itself"
+                                ? "is a partition of the protected " + row.getString(1)
+                                        + " and can be truncated by itself"
                                 : "inherits from the protected " + row.getString(1) + " and is not protected itself",
-                        partition ? "Protect " + row.getString(1) + " again." : "Rows of a child do not fire its parent's triggers. Protect it too.");
+                        partition
+                                ? "Protect " + row.getString(1) + " again."
+                                : "Rows of a child do not fire its parent's triggers. Protect it too.");
             }
         }
     }
@@ -337,9 +344,10 @@ final class Doctor {
                                 "postgres-grant",
                                 Severity.ERROR,
                                 "role '" + role + "'",
-                                "may call " + grant.sign() + " and lacks EXECUTE on " + String.join(", ", missing) + " of schema fenceline",
-                                "It was granted by an earlier release, or in part. Run FenceMigrations.on(owner)." + grant.method() + "(\""
-                                        + role + "\") again.");
+                                "may call " + grant.sign() + " and lacks EXECUTE on " + String.join(", ", missing)
+                                        + " of schema fenceline",
+                                "It was granted by an earlier release, or in part. Run FenceMigrations.on(owner)."
+                                        + grant.method() + "(\"" + role + "\") again.");
                     }
                 });
             }

@@ -39,11 +39,13 @@ public final class FenceOperations {
             "SELECT token, holder, claimed_at, claimed_by, is_raised FROM fenceline.describe_mark_v1(?)";
     private static final String BEGIN = "SELECT fenceline.begin_raising_v1(?)";
     private static final String RAISE = "SELECT fenceline.raise_v1(?, ?, ?)";
-    // The times are asked for with the rights of the caller, who may be a member of pg_read_all_stats. Whose token is newest does not
+    // The times are asked for with the rights of the caller, who may be a member of pg_read_all_stats. Whose token is
+    // newest does not
     // matter here, so any may be given.
-    private static final String BLOCKERS = "SELECT b.pid, b.application_name, a.state, a.xact_start, a.state_change, a.query_start"
-            + " FROM fenceline.blockers_v1(ARRAY[?], ARRAY[1::bigint]) b"
-            + " LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = b.pid ORDER BY a.xact_start, b.pid";
+    private static final String BLOCKERS =
+            "SELECT b.pid, b.application_name, a.state, a.xact_start, a.state_change, a.query_start"
+                    + " FROM fenceline.blockers_v1(ARRAY[?], ARRAY[1::bigint]) b"
+                    + " LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = b.pid ORDER BY a.xact_start, b.pid";
     private static final String VIOLATIONS =
             "SELECT relation, operation, application_name, role, count(*), min(at), max(at),"
                     + " (array_agg(needed ORDER BY at DESC))[1], (array_agg(entered ORDER BY at DESC))[1]"
@@ -192,7 +194,8 @@ public final class FenceOperations {
      */
     public List<Violations> violations(Duration since) {
         if (since.isNegative() || since.isZero()) {
-            throw new IllegalArgumentException("Violations of the last " + since + " cannot be asked for: name a time.");
+            throw new IllegalArgumentException(
+                    "Violations of the last " + since + " cannot be asked for: name a time.");
         }
         return Questions.ask(dataSource, "Reading the violations", connection -> violations(connection, since));
     }
@@ -208,7 +211,8 @@ public final class FenceOperations {
     }
 
     /** Raises one mark, and answers with who was in the way if that took too long. */
-    static Optional<String> raise(Connection connection, String lock, UUID holder, Duration patience) throws SQLException {
+    static Optional<String> raise(Connection connection, String lock, UUID holder, Duration patience)
+            throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(RAISE)) {
             statement.setString(1, lock);
             statement.setObject(2, holder);
@@ -220,7 +224,8 @@ public final class FenceOperations {
                 throw e;
             }
             List<Blocker> blockers = blockers(connection, lock);
-            return Optional.of(blockers.isEmpty() ? "it was in use, and is free now" : "it is in use by " + blockers.get(0));
+            return Optional.of(
+                    blockers.isEmpty() ? "it was in use, and is free now" : "it is in use by " + blockers.get(0));
         }
     }
 

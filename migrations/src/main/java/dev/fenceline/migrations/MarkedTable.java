@@ -111,7 +111,8 @@ record MarkedTable(
 
     private Page raiseAll(Connection connection, UUID holder) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement("UPDATE " + rows()
-                + " AS r SET fence_token = fenceline.raised_token_v1(r.fence_token), fence_holder = ? WHERE " + UNRAISED)) {
+                + " AS r SET fence_token = fenceline.raised_token_v1(r.fence_token), fence_holder = ? WHERE "
+                + UNRAISED)) {
             statement.setObject(1, holder);
             long raised = statement.executeUpdate();
             return new Page(raised, raised, 0, List.of());

@@ -54,7 +54,8 @@ final class Questions {
         String said = Sql.firstLine(e);
         if (state.isEmpty() || state.startsWith("08") || state.startsWith("57P") || state.startsWith("53")) {
             return new BackendUnavailableException(
-                    step + " failed: the database cannot be reached (" + said + "). Check its address and try again.", e);
+                    step + " failed: the database cannot be reached (" + said + "). Check its address and try again.",
+                    e);
         }
         if (isInTheWay(e) || state.equals("57014")) {
             return new BackendUnavailableException(
@@ -62,20 +63,19 @@ final class Questions {
                             + "). Try again when it has ended.",
                     e);
         }
-        String remedy =
-                switch (state) {
-                    case "3F000", "42883", "42P01" -> "This database has no fence schema of this release: run"
-                            + " FenceMigrations.on(owner).install() once.";
-                    case "42501" -> "Run FenceMigrations.on(owner).grantOperationsTo(role) as the owner of the schema, and as"
-                            + " the owner of tables grant what is missing there; or connect as these owners.";
-                    case "FL002" -> "Connect to the primary.";
-                    case "FL003" -> "Set synchronous_commit = on for this role or database.";
-                    case "25006" -> "The session is read-only: set default_transaction_read_only = off for this role.";
-                    case "28000", "28P01", "3D000" -> "Check the user, the password and the name of the database.";
-                    default -> "See what the database said.";
-                };
-        return new BackendMisconfiguredException(
-                step + " failed: " + said + " (SQLSTATE " + state + "). " + remedy, e);
+        String remedy = switch (state) {
+            case "3F000", "42883", "42P01" ->
+                "This database has no fence schema of this release: run" + " FenceMigrations.on(owner).install() once.";
+            case "42501" ->
+                "Run FenceMigrations.on(owner).grantOperationsTo(role) as the owner of the schema, and as"
+                        + " the owner of tables grant what is missing there; or connect as these owners.";
+            case "FL002" -> "Connect to the primary.";
+            case "FL003" -> "Set synchronous_commit = on for this role or database.";
+            case "25006" -> "The session is read-only: set default_transaction_read_only = off for this role.";
+            case "28000", "28P01", "3D000" -> "Check the user, the password and the name of the database.";
+            default -> "See what the database said.";
+        };
+        return new BackendMisconfiguredException(step + " failed: " + said + " (SQLSTATE " + state + "). " + remedy, e);
     }
 
     /** Of a step that may have been committed although its answer was lost, and can be done again without harm. */

@@ -56,7 +56,8 @@ final class SchemaCheck {
             while (row.next()) {
                 functions.put(
                         row.getString(1),
-                        new SchemaText.Function(row.getString(2), row.getString(3), row.getString(4), row.getString(5)));
+                        new SchemaText.Function(
+                                row.getString(2), row.getString(3), row.getString(4), row.getString(5)));
             }
         }
         return functions;
@@ -89,7 +90,10 @@ final class SchemaCheck {
                 differences.add(new Difference(subject, "it as this release installs it", "none", REPAIR));
             } else if (!there.body().equals(function.body())) {
                 differences.add(new Difference(
-                        subject, "the body that this release installs", "another, which " + where(function.body(), there.body()), REPAIR));
+                        subject,
+                        "the body that this release installs",
+                        "another, which " + where(function.body(), there.body()),
+                        REPAIR));
             } else if (!there.equals(function)) {
                 differences.add(new Difference(subject, described(function), described(there), REPAIR));
             }
@@ -97,7 +101,10 @@ final class SchemaCheck {
         found.keySet().stream()
                 .filter(name -> !expected.containsKey(name))
                 .forEach(name -> differences.add(new Difference(
-                        "function fenceline." + name, "none of this name", "one", "Drop it: the schema is the fence's own.")));
+                        "function fenceline." + name,
+                        "none of this name",
+                        "one",
+                        "Drop it: the schema is the fence's own.")));
     }
 
     private void compareGuard() throws SQLException {
@@ -121,9 +128,11 @@ final class SchemaCheck {
                 }
             }
         }
-        missing.forEach((name, definition) ->
-                differences.add(new Difference(GUARD, "trigger " + name, "none", "As the owner of the schema run: " + definition + "; "
-                        + enable(name))));
+        missing.forEach((name, definition) -> differences.add(new Difference(
+                GUARD,
+                "trigger " + name,
+                "none",
+                "As the owner of the schema run: " + definition + "; " + enable(name))));
     }
 
     private void compareKeeper(String name, String expected, String enabled, String definition) {
@@ -153,7 +162,8 @@ final class SchemaCheck {
         List<String> right = found.lines().toList();
         for (int i = 0; i < Math.min(left.size(), right.size()); i++) {
             if (!left.get(i).equals(right.get(i))) {
-                return "has in line " + (i + 1) + " '" + right.get(i).strip() + "' instead of '" + left.get(i).strip() + "'";
+                return "has in line " + (i + 1) + " '" + right.get(i).strip() + "' instead of '"
+                        + left.get(i).strip() + "'";
             }
         }
         return "has " + right.size() + " lines instead of " + left.size();

@@ -52,7 +52,8 @@ final class TriggerCheck {
     }
 
     static Difference unprotected(Protect declared) {
-        return new Difference(declared.table().toString(), Verifier.described(declared), "no protection", "Plan and apply it.");
+        return new Difference(
+                declared.table().toString(), Verifier.described(declared), "no protection", "Plan and apply it.");
     }
 
     /** Tables with triggers of the fence that {@link #differences} was not asked for, nor for what they are partitions of. */
@@ -78,7 +79,10 @@ final class TriggerCheck {
         Optional<Shape> exists = shape(actual);
         if (exists.isEmpty()) {
             return List.of(new Difference(
-                    subject, Verifier.described(declared), "no such table", "Create it, or take it out of the declaration."));
+                    subject,
+                    Verifier.described(declared),
+                    "no such table",
+                    "Create it, or take it out of the declaration."));
         }
         Shape shape = exists.get();
         List<TableName> members = new ArrayList<>(List.of(declared.table()));
@@ -93,7 +97,8 @@ final class TriggerCheck {
             differences.add(new Difference(
                     subject,
                     Verifier.described(declared),
-                    "triggers that disagree: " + said.stream().map(Verifier::described).toList(),
+                    "triggers that disagree: "
+                            + said.stream().map(Verifier::described).toList(),
                     AGAIN));
         }
         if (shape.keyColumns().size() < actual.key().size()) {
@@ -184,12 +189,12 @@ final class TriggerCheck {
         Map<String, String> definitions = new LinkedHashMap<>();
         try (Statement statement = connection.createStatement()) {
             try (ResultSet row = statement.executeQuery(
-                    "SELECT t.tgname::text, regexp_replace(pg_get_triggerdef(t.oid), ' ON \\w+\\." + COPY + " FOR EACH', ' FOR EACH')"
-                            + " FROM pg_trigger t WHERE t.tgrelid = 'pg_temp." + COPY + "'::regclass ORDER BY t.tgname")) {
+                    "SELECT t.tgname::text, regexp_replace(pg_get_triggerdef(t.oid), ' ON \\w+\\." + COPY
+                            + " FOR EACH', ' FOR EACH')" + " FROM pg_trigger t WHERE t.tgrelid = 'pg_temp." + COPY
+                            + "'::regclass ORDER BY t.tgname")) {
                 while (row.next()) {
                     // To observe, a trigger notes the name of its table.
-                    definitions.put(
-                            row.getString(1), row.getString(2).replace(noted(COPY), noted(shape.text())));
+                    definitions.put(row.getString(1), row.getString(2).replace(noted(COPY), noted(shape.text())));
                 }
             }
             statement.execute("DROP TABLE pg_temp." + COPY);

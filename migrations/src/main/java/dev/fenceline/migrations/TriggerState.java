@@ -21,7 +21,8 @@ enum TriggerState {
                 return state;
             }
         }
-        throw new IllegalArgumentException("pg_trigger.tgenabled is '" + code + "', which no PostgreSQL up to 18 writes.");
+        throw new IllegalArgumentException(
+                "pg_trigger.tgenabled is '" + code + "', which no PostgreSQL up to 18 writes.");
     }
 
     String words() {

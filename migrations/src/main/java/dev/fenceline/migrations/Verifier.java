@@ -36,8 +36,8 @@ final class Verifier {
         for (Protect protect : declared) {
             Protect other = byTable.put(protect.table(), protect);
             if (other != null) {
-                throw new IllegalArgumentException("Table " + protect.table() + " is declared twice: " + described(other)
-                        + " and " + described(protect) + ". Declare it once.");
+                throw new IllegalArgumentException("Table " + protect.table() + " is declared twice: "
+                        + described(other) + " and " + described(protect) + ". Declare it once.");
             }
         }
         boolean installed = requireRights();
@@ -73,21 +73,24 @@ final class Verifier {
             String role = row.getString(1);
             if (row.getBoolean(2)) {
                 throw new BackendMisconfiguredException(
-                        ONE_LINE + "this server is a standby, where no temporary table can be made to compare with. Connect to the"
+                        ONE_LINE
+                                + "this server is a standby, where no temporary table can be made to compare with. Connect to the"
                                 + " primary.",
                         null);
             }
             boolean installed = row.getBoolean(4);
             if (installed && !row.getBoolean(3)) {
                 throw new BackendMisconfiguredException(
-                        ONE_LINE + "role '" + role + "' may not create temporary tables in this database, and one is made to compare"
+                        ONE_LINE + "role '" + role
+                                + "' may not create temporary tables in this database, and one is made to compare"
                                 + " triggers with. Run: GRANT TEMPORARY ON DATABASE … TO …; as the owner of the database.",
                         null);
             }
             if (installed && !row.getBoolean(5)) {
                 throw new BackendMisconfiguredException(
                         ONE_LINE + "role '" + role + "' may not see what is protected. Run"
-                                + " FenceMigrations.on(owner).grantProtectionTo(\"" + role + "\") as the owner of the schema.",
+                                + " FenceMigrations.on(owner).grantProtectionTo(\"" + role
+                                + "\") as the owner of the schema.",
                         null);
             }
             return installed;
@@ -137,9 +140,8 @@ final class Verifier {
                 String column = row.getString(3);
                 String found = row.getString(4);
                 String expected = MARK_COLUMNS.getOrDefault(column, "");
-                boolean fits = column.equals(TableState.TOKEN)
-                        ? ZERO.matcher(found).matches()
-                        : found.equals(expected);
+                boolean fits =
+                        column.equals(TableState.TOKEN) ? ZERO.matcher(found).matches() : found.equals(expected);
                 if (!fits) {
                     differences.add(new Difference(
                             name.toString(),

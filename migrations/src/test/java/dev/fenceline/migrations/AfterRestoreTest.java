@@ -52,7 +52,8 @@ class AfterRestoreTest {
      */
     @ParameterizedTest
     @EnumSource(Afterwards.class)
-    void aHolderOfBeforeTheDumpLosesAnUpdateOfALaterOneUnlessTheMarksAreRaised(Afterwards afterwards) throws SQLException {
+    void aHolderOfBeforeTheDumpLosesAnUpdateOfALaterOneUnlessTheMarksAreRaised(Afterwards afterwards)
+            throws SQLException {
         database.execute("CREATE TABLE account (id int PRIMARY KEY, balance int); INSERT INTO account VALUES (42, 100);"
                 + claim(5, A));
         int readByA = balance();
@@ -84,7 +85,8 @@ class AfterRestoreTest {
         marked("account", "id int PRIMARY KEY, balance int");
         database.execute("INSERT INTO account VALUES (42, 100, 5, '" + A + "'); CREATE TABLE dump AS TABLE account");
         int readByA = balance();
-        database.execute("DELETE FROM account; INSERT INTO account TABLE dump; UPDATE account SET balance = balance + 50");
+        database.execute(
+                "DELETE FROM account; INSERT INTO account TABLE dump; UPDATE account SET balance = balance + 50");
         if (afterwards == Afterwards.ALL_MARKS_RAISED) {
             operations.afterRestore(batch -> {});
         }
@@ -97,10 +99,12 @@ class AfterRestoreTest {
 
     @Test
     void everyMarkIsRaisedAboveTheClockAndAboveItselfToOneFreshHolder() {
-        long far = Long.parseLong(database.rows("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").get(0))
+        long far = Long.parseLong(database.rows("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+                        .get(0))
                 + Duration.ofHours(3).toMillis() * 1000;
-        database.execute("INSERT INTO fenceline.guard SELECT 'account:' || n, n, '" + A + "', now(), '' FROM generate_series(1, 1100) n;"
-                + "INSERT INTO fenceline.guard VALUES ('far', " + far + ", '" + A + "', now(), '')");
+        database.execute("INSERT INTO fenceline.guard SELECT 'account:' || n, n, '" + A
+                + "', now(), '' FROM generate_series(1, 1100) n;" + "INSERT INTO fenceline.guard VALUES ('far', " + far
+                + ", '" + A + "', now(), '')");
         marked("account", "id int PRIMARY KEY, balance int");
         database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 2500) n;"
                 + "INSERT INTO account VALUES (0, 0, 0, NULL), (-1, 0, " + far + ", '" + A + "'), (-2, 0, 7, NULL)");
@@ -111,20 +115,27 @@ class AfterRestoreTest {
         assertThat(restoration.isComplete()).isTrue();
         assertThat(restoration.raised())
                 .containsExactly(
-                        new Restoration.Raised("fenceline.guard", 1101), new Restoration.Raised("public.account", 2502));
+                        new Restoration.Raised("fenceline.guard", 1101),
+                        new Restoration.Raised("public.account", 2502));
         assertThat(restoration)
-                .hasToString("fenceline.guard: 1101 marks raised\npublic.account: 2502 marks raised\nAll marks are raised.");
-        assertThat(database.rows("SELECT DISTINCT holder FROM fenceline.guard UNION SELECT DISTINCT fence_holder FROM account"
-                        + " WHERE fence_token > 0"))
+                .hasToString(
+                        "fenceline.guard: 1101 marks raised\npublic.account: 2502 marks raised\nAll marks are raised.");
+        assertThat(database.rows(
+                        "SELECT DISTINCT holder FROM fenceline.guard UNION SELECT DISTINCT fence_holder FROM account"
+                                + " WHERE fence_token > 0"))
                 .containsExactly(restoration.holder().toString());
         String now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-        assertThat(database.rows("SELECT count(*) FROM (SELECT token FROM fenceline.guard UNION ALL SELECT fence_token FROM account"
-                        + " WHERE fence_token > 0) m WHERE token <= " + now))
+        assertThat(database.rows(
+                        "SELECT count(*) FROM (SELECT token FROM fenceline.guard UNION ALL SELECT fence_token FROM account"
+                                + " WHERE fence_token > 0) m WHERE token <= " + now))
                 .containsExactly("0");
-        assertThat(database.rows("SELECT token FROM fenceline.guard WHERE lock = 'far'")).containsExactly(far + 1 + "");
-        assertThat(database.rows("SELECT fence_token FROM account WHERE id = -1")).containsExactly(far + 1 + "");
+        assertThat(database.rows("SELECT token FROM fenceline.guard WHERE lock = 'far'"))
+                .containsExactly(far + 1 + "");
+        assertThat(database.rows("SELECT fence_token FROM account WHERE id = -1"))
+                .containsExactly(far + 1 + "");
         // A row that was never claimed is nobody's, and stays.
-        assertThat(database.rows("SELECT fence_token FROM account WHERE id = 0")).containsExactly("0");
+        assertThat(database.rows("SELECT fence_token FROM account WHERE id = 0"))
+                .containsExactly("0");
         assertThat(batches)
                 .containsExactly(
                         new RestoreProgress("fenceline.guard", 500, 500, false),
@@ -139,8 +150,10 @@ class AfterRestoreTest {
     void keysOfAnyTypeAndTablesOfAnyShapeAreRaised() {
         database.execute("CREATE SCHEMA \"Odd Schema\"; CREATE TYPE \"Odd Schema\".colour AS ENUM ('red', 'green');"
                 + " CREATE DOMAIN \"Odd Schema\".code AS varchar(8)");
-        marked("\"Odd Schema\".\"o'ne \"\"table\"", "\"a.b\" \"Odd Schema\".colour, c \"Odd Schema\".code, t timestamptz,"
-                + " PRIMARY KEY (\"a.b\", c, t)");
+        marked(
+                "\"Odd Schema\".\"o'ne \"\"table\"",
+                "\"a.b\" \"Odd Schema\".colour, c \"Odd Schema\".code, t timestamptz,"
+                        + " PRIMARY KEY (\"a.b\", c, t)");
         marked("no_key", "id int");
         marked("nullable_key", "id int UNIQUE");
         marked("unique_key", "id uuid NOT NULL, v int, payload text");
@@ -156,9 +169,11 @@ class AfterRestoreTest {
                 + " n, now(), 7, '" + A + "' FROM generate_series(1, 1500) n;"
                 + " INSERT INTO no_key VALUES (1, 7, '" + A + "'), (1, 7, '" + A + "');"
                 + " INSERT INTO nullable_key VALUES (1, 7, '" + A + "'), (NULL, 7, '" + A + "');"
-                + " INSERT INTO unique_key SELECT gen_random_uuid(), 0, 'x', 7, '" + A + "' FROM generate_series(1, 1500);"
+                + " INSERT INTO unique_key SELECT gen_random_uuid(), 0, 'x', 7, '" + A
+                + "' FROM generate_series(1, 1500);"
                 + " INSERT INTO parted SELECT n, n % 10, 7, '" + A + "' FROM generate_series(1, 1500) n;"
-                + " INSERT INTO ancestor VALUES (1, 7, '" + A + "'); INSERT INTO descendant VALUES (1, 7, '" + A + "')");
+                + " INSERT INTO ancestor VALUES (1, 7, '" + A + "'); INSERT INTO descendant VALUES (1, 7, '" + A
+                + "')");
 
         Restoration restoration = operations.afterRestore(batch -> {});
 
@@ -173,7 +188,9 @@ class AfterRestoreTest {
                         new Restoration.Raised("public.parted", 1500),
                         new Restoration.Raised("public.unique_key", 1500));
         for (Restoration.Raised table : restoration.raised().subList(1, 8)) {
-            assertThat(database.rows(String.format(UNRAISED_ROWS, table.relation()))).as(table.relation()).containsExactly("0");
+            assertThat(database.rows(String.format(UNRAISED_ROWS, table.relation())))
+                    .as(table.relation())
+                    .containsExactly("0");
         }
         assertThat(database.rows("SELECT fence_token FROM not_ours")).containsExactly("7");
     }
@@ -181,7 +198,8 @@ class AfterRestoreTest {
     @Test
     void aRunThatWasKilledIsFinishedByTheNextWhichPassesOverWhatIsDone() {
         marked("account", "id int PRIMARY KEY, balance int");
-        database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 3500) n;" + claim(7, A));
+        database.execute(
+                "INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 3500) n;" + claim(7, A));
 
         try (ChildJvm child = ChildJvm.start(
                 RaisingProcess.class, SharedServers.postgres().jdbcUrl(database.name()), "public.account", "2000")) {
@@ -191,14 +209,21 @@ class AfterRestoreTest {
 
         assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("1500");
         // Somebody claims one of the rows that are done, and one lock.
-        long next = operations.mark(LockName.of("account", 42)).orElseThrow().token().value() + 60_000_000;
+        long next = operations
+                        .mark(LockName.of("account", 42))
+                        .orElseThrow()
+                        .token()
+                        .value()
+                + 60_000_000;
         database.execute("UPDATE account SET fence_token = " + next + ", fence_holder = '" + B + "' WHERE id = 1");
         Restoration rest = operations.afterRestore(batch -> {});
         assertThat(rest.raised())
-                .containsExactly(new Restoration.Raised("fenceline.guard", 0), new Restoration.Raised("public.account", 1501));
+                .containsExactly(
+                        new Restoration.Raised("fenceline.guard", 0), new Restoration.Raised("public.account", 1501));
         assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("0");
         assertThat(operations.afterRestore(batch -> {}).raised())
-                .containsExactly(new Restoration.Raised("fenceline.guard", 0), new Restoration.Raised("public.account", 0));
+                .containsExactly(
+                        new Restoration.Raised("fenceline.guard", 0), new Restoration.Raised("public.account", 0));
     }
 
     @Test
@@ -207,12 +232,15 @@ class AfterRestoreTest {
         database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n");
         operations.afterRestore(batch -> {});
         // Claimed after its page was done, and dumped with it.
-        long next = 1 + Long.parseLong(database.rows("SELECT max(fence_token) FROM account").get(0));
+        long next = 1
+                + Long.parseLong(
+                        database.rows("SELECT max(fence_token) FROM account").get(0));
         database.execute("UPDATE account SET fence_token = " + next + ", fence_holder = '" + B + "' WHERE id = 1");
 
         operations.afterRestore(batch -> {});
 
-        assertThat(database.rows("SELECT fence_token > " + next + " FROM account WHERE id = 1")).containsExactly("t");
+        assertThat(database.rows("SELECT fence_token > " + next + " FROM account WHERE id = 1"))
+                .containsExactly("t");
     }
 
     @Test
@@ -227,7 +255,8 @@ class AfterRestoreTest {
             statement.execute(enter(7, A));
             statement.execute("UPDATE account SET balance = 1 WHERE id = 1200; UPDATE no_key SET id = 2");
 
-            Restoration restoration = operations.waitAtMost(Duration.ofMillis(100)).afterRestore(batch -> {});
+            Restoration restoration =
+                    operations.waitAtMost(Duration.ofMillis(100)).afterRestore(batch -> {});
 
             assertThat(restoration.isComplete()).isFalse();
             assertThat(restoration.left())
@@ -236,13 +265,14 @@ class AfterRestoreTest {
                             tuple("fenceline.guard", "lock 'account:42'"),
                             tuple("public.account", "rows after key (1000)"),
                             tuple("public.no_key", "rows from the first on"));
-            assertThat(restoration.left()).allSatisfy(left -> assertThat(left.reason())
-                    .contains("in use by pid ")
-                    .contains("(application 'sleeper'"));
+            assertThat(restoration.left())
+                    .allSatisfy(left ->
+                            assertThat(left.reason()).contains("in use by pid ").contains("(application 'sleeper'"));
             // Whoever is not in the way is not waited for.
             assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("1");
             assertThat(restoration.toString())
-                    .contains("\npublic.account: NOT raised: rows after key (1000), for 100 ms they were in use by pid ")
+                    .contains(
+                            "\npublic.account: NOT raised: rows after key (1000), for 100 ms they were in use by pid ")
                     .endsWith("\nRun it again for the marks that are left.");
             holder.rollback();
         }
@@ -258,7 +288,8 @@ class AfterRestoreTest {
 
         assertThat(operations.afterRestore(batch -> {}).raised()).contains(new Restoration.Raised("public.account", 1));
 
-        assertThat(database.rows("SELECT reason FROM fenceline.bypass")).containsExactly("all marks are raised after a restore");
+        assertThat(database.rows("SELECT reason FROM fenceline.bypass"))
+                .containsExactly("all marks are raised after a restore");
     }
 
     @Test
@@ -272,15 +303,17 @@ class AfterRestoreTest {
 
         assertThatThrownBy(() -> granted.afterRestore(batch -> {}))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage("Raising all marks refused: role '" + role + "' may not read and write the marks in the rows of"
-                        + " public.account. Nothing was raised. Connect as the owner of these tables, or grant:"
-                        + " GRANT SELECT, UPDATE (fence_token, fence_holder) ON public.account TO …;");
+                .hasMessage(
+                        "Raising all marks refused: role '" + role + "' may not read and write the marks in the rows of"
+                                + " public.account. Nothing was raised. Connect as the owner of these tables, or grant:"
+                                + " GRANT SELECT, UPDATE (fence_token, fence_holder) ON public.account TO …;");
         database.execute("GRANT SELECT, UPDATE (fence_token, fence_holder) ON account TO " + role);
         assertThatThrownBy(() -> granted.afterRestore(batch -> {}))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage("Raising all marks refused: public.account carry marks in their rows and are protected, and role '"
-                        + role + "' may not go around the fence. Nothing was raised. Run"
-                        + " FenceMigrations.on(owner).grantBypassTo(role) as the owner of the schema.");
+                .hasMessage(
+                        "Raising all marks refused: public.account carry marks in their rows and are protected, and role '"
+                                + role + "' may not go around the fence. Nothing was raised. Run"
+                                + " FenceMigrations.on(owner).grantBypassTo(role) as the owner of the schema.");
         assertThat(database.rows("SELECT token FROM fenceline.guard")).containsExactly("7");
         assertThat(database.rows("SELECT count(*) FROM fenceline.raising")).containsExactly("0");
 
@@ -294,8 +327,8 @@ class AfterRestoreTest {
         marked("account", "id int PRIMARY KEY, balance int");
         String role = database.newRole("night_");
         FenceMigrations.on(database.source()).grantOperationsTo(role);
-        database.execute("INSERT INTO account VALUES (1, 0, 7, '" + A + "'); ALTER TABLE account ENABLE ROW LEVEL SECURITY;"
-                + " GRANT SELECT, UPDATE ON account TO " + role);
+        database.execute("INSERT INTO account VALUES (1, 0, 7, '" + A
+                + "'); ALTER TABLE account ENABLE ROW LEVEL SECURITY;" + " GRANT SELECT, UPDATE ON account TO " + role);
 
         assertThatThrownBy(() -> FenceOperations.on(database.as(role)).afterRestore(batch -> {}))
                 .isInstanceOf(BackendMisconfiguredException.class)
@@ -310,8 +343,9 @@ class AfterRestoreTest {
 
         assertThatThrownBy(() -> FenceOperations.on(named("dying")).afterRestore(batch -> {
                     if (batch.relation().equals("public.account") && !batch.done()) {
-                        database.rows("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'dying'"
-                                + " AND datname = current_database()");
+                        database.rows(
+                                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'dying'"
+                                        + " AND datname = current_database()");
                     }
                 }))
                 .isInstanceOf(OutcomeUnknownException.class)
@@ -346,8 +380,9 @@ class AfterRestoreTest {
     }
 
     private void marked(String table, String columns, String... more) {
-        database.execute("CREATE TABLE " + table + " (" + columns + ") " + String.join(" ", more) + ";"
-                + " ALTER TABLE " + table + " ADD COLUMN fence_token bigint NOT NULL DEFAULT 0, ADD COLUMN fence_holder uuid");
+        database.execute(
+                "CREATE TABLE " + table + " (" + columns + ") " + String.join(" ", more) + ";" + " ALTER TABLE " + table
+                        + " ADD COLUMN fence_token bigint NOT NULL DEFAULT 0, ADD COLUMN fence_holder uuid");
     }
 
     private void dumpMarks() {
@@ -363,7 +398,8 @@ class AfterRestoreTest {
     }
 
     private int balance() {
-        return Integer.parseInt(database.rows("SELECT balance FROM account WHERE id = 42").get(0));
+        return Integer.parseInt(
+                database.rows("SELECT balance FROM account WHERE id = 42").get(0));
     }
 
     private PGSimpleDataSource named(String application) {

@@ -40,11 +40,12 @@ class DoctorServerTest {
 
     @Test
     void aHealthyDatabaseYieldsNoFinding() {
-        database.execute("CREATE TABLE account (id int); SELECT fenceline.protect('account', 'account', '{id}', 'enforce');"
-                + " CREATE TABLE parted (id int) PARTITION BY RANGE (id); CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (1);"
-                + " SELECT fenceline.protect('parted', 'parted', '{id}', 'observe');"
-                + " CREATE TABLE marked (id int, fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
-                + " SELECT fenceline.keep_marks_v1('marked', 'marked', 'id')");
+        database.execute(
+                "CREATE TABLE account (id int); SELECT fenceline.protect('account', 'account', '{id}', 'enforce');"
+                        + " CREATE TABLE parted (id int) PARTITION BY RANGE (id); CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (1);"
+                        + " SELECT fenceline.protect('parted', 'parted', '{id}', 'observe');"
+                        + " CREATE TABLE marked (id int, fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
+                        + " SELECT fenceline.keep_marks_v1('marked', 'marked', 'id')");
         String role = database.newRole("app_");
         migrations.grantTo(role);
         migrations.grantRowsTo(role);
@@ -62,8 +63,7 @@ class DoctorServerTest {
         try {
             assertThat(migrations.doctor())
                     .extracting(Finding::code, Finding::severity)
-                    .containsExactly(tuple(
-                            "postgres-full-page-writes", Finding.Severity.WARNING));
+                    .containsExactly(tuple("postgres-full-page-writes", Finding.Severity.WARNING));
         } finally {
             reload("full_page_writes", "on");
         }
@@ -86,12 +86,16 @@ class DoctorServerTest {
                             + "' has 1 replica and synchronous_standby_names is empty. A replica that is promoted may lack the newest"
                             + " claims and writes, together. Run FenceOperations.afterRestore after a promotion, or name a synchronous"
                             + " standby.");
-            assertThatThrownBy(() -> FenceMigrations.on(standby.dataSource(database.name())).verify(List.of()))
+            assertThatThrownBy(() -> FenceMigrations.on(standby.dataSource(database.name()))
+                            .verify(List.of()))
                     .isInstanceOf(BackendMisconfiguredException.class)
-                    .hasMessage("Verification refused: this server is a standby, where no temporary table can be made to compare with."
-                            + " Connect to the primary.");
+                    .hasMessage(
+                            "Verification refused: this server is a standby, where no temporary table can be made to compare with."
+                                    + " Connect to the primary.");
         }
-        await("the standby is gone", () -> database.rows("SELECT count(*) FROM pg_stat_replication").equals(List.of("0")));
+        await(
+                "the standby is gone",
+                () -> database.rows("SELECT count(*) FROM pg_stat_replication").equals(List.of("0")));
     }
 
     private void reload(String setting, String value) {

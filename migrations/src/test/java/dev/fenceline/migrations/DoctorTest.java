@@ -117,18 +117,21 @@ class DoctorTest {
 
     @Test
     void triggersOfTablesThatDoNotFireAreFound() {
-        database.execute("CREATE TABLE account (id int); SELECT fenceline.protect('account', 'account', '{id}', 'enforce');"
-                + " ALTER TABLE account DISABLE TRIGGER fenceline_update, ENABLE TRIGGER fenceline_insert;"
-                + " CREATE TABLE marked (id int, fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
-                + " SELECT fenceline.keep_marks_v1('marked', 'marked', 'id'); ALTER TABLE marked DISABLE TRIGGER USER");
+        database.execute(
+                "CREATE TABLE account (id int); SELECT fenceline.protect('account', 'account', '{id}', 'enforce');"
+                        + " ALTER TABLE account DISABLE TRIGGER fenceline_update, ENABLE TRIGGER fenceline_insert;"
+                        + " CREATE TABLE marked (id int, fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid);"
+                        + " SELECT fenceline.keep_marks_v1('marked', 'marked', 'id'); ALTER TABLE marked DISABLE TRIGGER USER");
 
         assertThat(found(migrations))
                 .extracting(Finding::severity, finding -> finding.subject() + " " + finding.found())
                 .containsExactly(
                         tuple(
-                                Finding.Severity.ERROR, "table public.account has a trigger fenceline_update that is disabled"),
+                                Finding.Severity.ERROR,
+                                "table public.account has a trigger fenceline_update that is disabled"),
                         tuple(
-                                Finding.Severity.ERROR, "table public.marked has a trigger fenceline_keep_mark that is disabled"),
+                                Finding.Severity.ERROR,
+                                "table public.marked has a trigger fenceline_keep_mark that is disabled"),
                         tuple(
                                 Finding.Severity.WARNING,
                                 "table public.account has a trigger fenceline_insert that does not fire under"
@@ -137,10 +140,11 @@ class DoctorTest {
 
     @Test
     void aChildAndAPartitionThatGoAroundAreFound() {
-        database.execute("CREATE TABLE ancestor (id int); SELECT fenceline.protect('ancestor', 'ancestor', '{id}', 'enforce');"
-                + " CREATE TABLE descendant () INHERITS (ancestor);"
-                + " CREATE TABLE parted (id int) PARTITION BY RANGE (id); SELECT fenceline.protect('parted', 'parted', '{id}', 'enforce');"
-                + " CREATE TABLE later PARTITION OF parted FOR VALUES FROM (0) TO (1)");
+        database.execute(
+                "CREATE TABLE ancestor (id int); SELECT fenceline.protect('ancestor', 'ancestor', '{id}', 'enforce');"
+                        + " CREATE TABLE descendant () INHERITS (ancestor);"
+                        + " CREATE TABLE parted (id int) PARTITION BY RANGE (id); SELECT fenceline.protect('parted', 'parted', '{id}', 'enforce');"
+                        + " CREATE TABLE later PARTITION OF parted FOR VALUES FROM (0) TO (1)");
 
         assertThat(found(migrations))
                 .extracting(Finding::code, finding -> finding.subject() + " " + finding.found())
@@ -155,7 +159,8 @@ class DoctorTest {
 
     @Test
     void aTableThatASubscriptionFillsIsFoundWhileItsTriggersStopTheWorker() {
-        database.execute("CREATE TABLE account (id int PRIMARY KEY); SELECT fenceline.protect('account', 'account', '{id}', 'enforce')");
+        database.execute(
+                "CREATE TABLE account (id int PRIMARY KEY); SELECT fenceline.protect('account', 'account', '{id}', 'enforce')");
         // A subscription that is never enabled needs no publisher.
         database.execute("CREATE SUBSCRIPTION copies CONNECTION 'host=127.0.0.1 port=1' PUBLICATION p"
                 + " WITH (connect = false, slot_name = NONE, enabled = false, create_slot = false)");
@@ -182,7 +187,8 @@ class DoctorTest {
 
         assertThat(found(migrations))
                 .extracting(Finding::toString)
-                .containsExactly("ERROR postgres-grant: role '" + role + "' may call claim_v1 and lacks EXECUTE on claim, marks_v1 of"
+                .containsExactly("ERROR postgres-grant: role '" + role
+                        + "' may call claim_v1 and lacks EXECUTE on claim, marks_v1 of"
                         + " schema fenceline. It was granted by an earlier release, or in part. Run"
                         + " FenceMigrations.on(owner).grantTo(\"" + role + "\") again.");
         migrations.grantTo(role);
@@ -221,12 +227,24 @@ class DoctorTest {
             List<Finding> found = Doctor.judged(
                     connection,
                     new Doctor.Server(
-                            "shop", 130_011, "13.11", false, "on", "on", "on", "default", "", 0, "UTF8", Instant.now()));
+                            "shop",
+                            130_011,
+                            "13.11",
+                            false,
+                            "on",
+                            "on",
+                            "on",
+                            "default",
+                            "",
+                            0,
+                            "UTF8",
+                            Instant.now()));
 
             assertThat(found)
                     .extracting(Finding::toString)
-                    .containsExactly("ERROR postgres-version: database 'shop' is served by PostgreSQL 13.11. The fence needs 14 or later."
-                            + " Upgrade the server.");
+                    .containsExactly(
+                            "ERROR postgres-version: database 'shop' is served by PostgreSQL 13.11. The fence needs 14 or later."
+                                    + " Upgrade the server.");
         }
     }
 
@@ -239,6 +257,7 @@ class DoctorTest {
 
         assertThatThrownBy(() -> FenceMigrations.on(nowhere).doctor())
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageStartingWith("Looking at the database failed: the database cannot be reached (Connection to localhost:");
+                .hasMessageStartingWith(
+                        "Looking at the database failed: the database cannot be reached (Connection to localhost:");
     }
 }

@@ -55,8 +55,7 @@ class FenceOperationsTest {
         assertThat(mark.claimedBy()).isEqualTo("billing");
         assertThat(mark.claimedAt()).isBetween(before, clock());
         assertThat(mark.raised()).isFalse();
-        assertThat(mark)
-                .hasToString("7/a0000000 of 'account:42', claimed at " + mark.claimedAt() + " by 'billing'");
+        assertThat(mark).hasToString("7/a0000000 of 'account:42', claimed at " + mark.claimedAt() + " by 'billing'");
     }
 
     @Test
@@ -72,7 +71,8 @@ class FenceOperationsTest {
         assertThat(mark.raised()).isTrue();
         assertThat(mark.toString()).contains(" of 'account:42', raised at ");
         assertThat(operations.mark(ACCOUNT)).contains(mark);
-        assertThat(database.rows("SELECT lock FROM fenceline.raising WHERE holder = '" + mark.token().holder() + "'"))
+        assertThat(database.rows("SELECT lock FROM fenceline.raising WHERE holder = '"
+                        + mark.token().holder() + "'"))
                 .containsExactly("account:42");
     }
 
@@ -106,7 +106,8 @@ class FenceOperationsTest {
         Mark mark = operations.raise(ACCOUNT);
 
         assertThatThrownBy(() -> Database.run(database.source(), "CALL fenceline.claim('account:42', 8, '" + B + "')"))
-                .hasMessageContaining("refused: the mark is token " + mark.token().value());
+                .hasMessageContaining(
+                        "refused: the mark is token " + mark.token().value());
     }
 
     @Test
@@ -124,12 +125,15 @@ class FenceOperationsTest {
             assertThat(blocker.application()).isEqualTo("sleeper");
             assertThat(blocker.pid()).isEqualTo(pid(holder));
             assertThat(blocker.state()).contains("idle in transaction");
-            assertThat(blocker.transactionSince().orElseThrow()).isBeforeOrEqualTo(blocker.queryStart().orElseThrow());
+            assertThat(blocker.transactionSince().orElseThrow())
+                    .isBeforeOrEqualTo(blocker.queryStart().orElseThrow());
             assertThat(blocker.stateSince()).isPresent();
-            assertThatThrownBy(() -> operations.waitAtMost(Duration.ofMillis(50)).raise(ACCOUNT))
+            assertThatThrownBy(
+                            () -> operations.waitAtMost(Duration.ofMillis(50)).raise(ACCOUNT))
                     .isInstanceOf(BackendUnavailableException.class)
-                    .hasMessageStartingWith("Raising the mark of lock 'account:42' failed: within 50 ms it is in use by pid "
-                            + blocker.pid() + " (application 'sleeper', idle in transaction since ")
+                    .hasMessageStartingWith(
+                            "Raising the mark of lock 'account:42' failed: within 50 ms it is in use by pid "
+                                    + blocker.pid() + " (application 'sleeper', idle in transaction since ")
                     .hasMessageEndingWith("). End it with pg_terminate_backend, or wait longer.");
             assertThat(operations.mark(ACCOUNT).orElseThrow().token().value()).isEqualTo(7);
             holder.rollback();
@@ -144,9 +148,10 @@ class FenceOperationsTest {
         FenceOperations granted = FenceOperations.on(database.as(role));
         assertThatThrownBy(() -> granted.mark(ACCOUNT))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage("Reading the mark of lock 'account:42' failed: ERROR: permission denied for schema fenceline"
-                        + " (SQLSTATE 42501). Run FenceMigrations.on(owner).grantOperationsTo(role) as the owner of the schema,"
-                        + " and as the owner of tables grant what is missing there; or connect as these owners.");
+                .hasMessage(
+                        "Reading the mark of lock 'account:42' failed: ERROR: permission denied for schema fenceline"
+                                + " (SQLSTATE 42501). Run FenceMigrations.on(owner).grantOperationsTo(role) as the owner of the schema,"
+                                + " and as the owner of tables grant what is missing there; or connect as these owners.");
 
         FenceMigrations.on(database.source()).grantOperationsTo(role);
 
@@ -169,11 +174,11 @@ class FenceOperationsTest {
                     .as(sql)
                     .hasMessageContaining("permission denied for ");
         }
-        assertThatThrownBy(() -> Database.run(
-                        database.as(role), "SELECT fenceline.raise_v1('account:42', '" + A + "', 100)"))
+        assertThatThrownBy(() ->
+                        Database.run(database.as(role), "SELECT fenceline.raise_v1('account:42', '" + A + "', 100)"))
                 .hasMessageContaining("Raising refused: '" + A + "' is no holder of a raising");
-        assertThatThrownBy(() -> Database.run(
-                        database.as(role), "SELECT fenceline.raise_marks_v1('" + A + "', '', 100)"))
+        assertThatThrownBy(
+                        () -> Database.run(database.as(role), "SELECT fenceline.raise_marks_v1('" + A + "', '', 100)"))
                 .hasMessageContaining("Raising refused: '" + A + "' is no holder of a raising");
     }
 
@@ -198,7 +203,8 @@ class FenceOperationsTest {
 
     @Test
     void violationsAreCountedForEachTableOperationApplicationAndRole() {
-        database.execute("CREATE TABLE \"Odd\" (id int); SELECT fenceline.protect('\"Odd\"', 'odd', '{id}', 'observe')");
+        database.execute(
+                "CREATE TABLE \"Odd\" (id int); SELECT fenceline.protect('\"Odd\"', 'odd', '{id}', 'observe')");
         String app = database.newRole("app_");
         database.execute("GRANT ALL ON \"Odd\" TO " + app);
         Instant before = clock();
@@ -207,13 +213,15 @@ class FenceOperationsTest {
         }
         database.execute("SET application_name = 'old-shop'; DELETE FROM \"Odd\" WHERE id = 2");
         Database.execute(database.as(app), "SET application_name = 'cron'; UPDATE \"Odd\" SET id = 9 WHERE id = 1");
-        database.execute("INSERT INTO fenceline.violation (at, relation, operation, needed, entered, application_name, role, transaction)"
-                + " VALUES (clock_timestamp() - interval '25 h', 'public.gone', 'INSERT', 'x', 'none', '', 'old', '1')");
+        database.execute(
+                "INSERT INTO fenceline.violation (at, relation, operation, needed, entered, application_name, role, transaction)"
+                        + " VALUES (clock_timestamp() - interval '25 h', 'public.gone', 'INSERT', 'x', 'none', '', 'old', '1')");
 
         List<Violations> found = operations.violations(Duration.ofHours(24));
 
         assertThat(found)
-                .extracting(Violations::relation, Violations::operation, Violations::application, Violations::transactions)
+                .extracting(
+                        Violations::relation, Violations::operation, Violations::application, Violations::transactions)
                 .containsExactly(
                         tuple("public.\"Odd\"", "UPDATE", "cron", 1L),
                         tuple("public.\"Odd\"", "DELETE", "old-shop", 1L),
@@ -272,7 +280,8 @@ class FenceOperationsTest {
 
         assertThatThrownBy(() -> FenceOperations.on(dying).raise(ACCOUNT))
                 .isInstanceOf(OutcomeUnknownException.class)
-                .hasMessageStartingWith("Raising the mark of lock 'account:42' may have happened or not: the connection was lost (")
+                .hasMessageStartingWith(
+                        "Raising the mark of lock 'account:42' may have happened or not: the connection was lost (")
                 .hasMessageEndingWith("). Do it again; twice does no harm.");
     }
 
@@ -317,7 +326,8 @@ class FenceOperationsTest {
     }
 
     private Instant clock() {
-        return Instant.parse(database.rows("SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')")
+        return Instant.parse(database.rows(
+                        "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')")
                 .get(0));
     }
 

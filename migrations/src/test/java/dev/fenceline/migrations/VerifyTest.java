@@ -59,7 +59,8 @@ class VerifyTest {
         assertThat(migrations.verify(declared).differences()).isEmpty();
         assertThat(migrations.verify(declared).isAsDeclared()).isTrue();
         assertThat(migrations.verify(declared)).hasToString("The database is as declared.");
-        assertThat(database.rows("SELECT relname || xmin FROM pg_class ORDER BY oid")).isEqualTo(before);
+        assertThat(database.rows("SELECT relname || xmin FROM pg_class ORDER BY oid"))
+                .isEqualTo(before);
     }
 
     @ParameterizedTest
@@ -67,8 +68,7 @@ class VerifyTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                "DROP TRIGGER fenceline_update ON account"
-                        + "| trigger fenceline_update | none",
+                "DROP TRIGGER fenceline_update ON account" + "| trigger fenceline_update | none",
                 "ALTER TABLE account DISABLE TRIGGER fenceline_delete"
                         + "| that trigger fenceline_delete fires always | that it is disabled",
                 "ALTER TABLE account DISABLE TRIGGER USER"
@@ -88,7 +88,8 @@ class VerifyTest {
         apply(ACCOUNT);
         database.execute(change);
 
-        Difference difference = migrations.verify(List.of(ACCOUNT)).differences().get(0);
+        Difference difference =
+                migrations.verify(List.of(ACCOUNT)).differences().get(0);
 
         assertThat(difference.subject()).isEqualTo("public.account");
         if (expected.endsWith("…")) {
@@ -104,7 +105,8 @@ class VerifyTest {
     @Test
     void aTriggerWhoseConditionWasWeakenedIsToldThoughItsNameAndArgumentsAreRight() {
         apply(ACCOUNT);
-        String definition = database.rows("SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'fenceline_update'")
+        String definition = database.rows(
+                        "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'fenceline_update'")
                 .get(0);
         database.execute(definition
                         .replace("CREATE TRIGGER", "CREATE OR REPLACE TRIGGER")
@@ -121,11 +123,12 @@ class VerifyTest {
     @Test
     void anotherTriggerInThePlaceOfOursIsTold() {
         apply(ACCOUNT);
-        database.execute("DROP TRIGGER fenceline_delete ON account; CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS"
-                + " $$ BEGIN RETURN NULL; END $$; CREATE TRIGGER fenceline_delete AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION"
-                + " nothing(); ALTER TABLE account ENABLE ALWAYS TRIGGER fenceline_delete;"
-                + " CREATE TRIGGER extra AFTER UPDATE ON account FOR EACH ROW EXECUTE FUNCTION"
-                + " fenceline.judge_write_v1('enforce', 'account', 'id')");
+        database.execute(
+                "DROP TRIGGER fenceline_delete ON account; CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS"
+                        + " $$ BEGIN RETURN NULL; END $$; CREATE TRIGGER fenceline_delete AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION"
+                        + " nothing(); ALTER TABLE account ENABLE ALWAYS TRIGGER fenceline_delete;"
+                        + " CREATE TRIGGER extra AFTER UPDATE ON account FOR EACH ROW EXECUTE FUNCTION"
+                        + " fenceline.judge_write_v1('enforce', 'account', 'id')");
 
         assertThat(migrations.verify(List.of(ACCOUNT)).differences())
                 .containsExactly(
@@ -148,7 +151,8 @@ class VerifyTest {
         database.execute("CREATE TABLE parted (id int, at int) PARTITION BY RANGE (at)");
         Protect declared = Protect.table("parted").lock("parted", "id").enforce();
         apply(declared);
-        database.execute("CREATE TABLE later (at int, id int); ALTER TABLE parted ATTACH PARTITION later FOR VALUES FROM (0) TO (10)");
+        database.execute(
+                "CREATE TABLE later (at int, id int); ALTER TABLE parted ATTACH PARTITION later FOR VALUES FROM (0) TO (10)");
 
         assertThat(migrations.verify(List.of(declared)))
                 .hasToString("public.later: expected trigger fenceline_truncate, found none. " + AGAIN);
@@ -157,7 +161,9 @@ class VerifyTest {
 
         database.execute("ALTER TABLE later DISABLE TRIGGER fenceline_update");
         assertThat(migrations.verify(List.of(declared)))
-                .hasToString("public.later: expected that trigger fenceline_update fires always, found that it is disabled. " + AGAIN);
+                .hasToString(
+                        "public.later: expected that trigger fenceline_update fires always, found that it is disabled. "
+                                + AGAIN);
     }
 
     @Test
@@ -169,8 +175,9 @@ class VerifyTest {
         database.execute("ALTER TABLE parted DETACH PARTITION parted_1");
 
         assertThat(migrations.verify(List.of(declared)))
-                .hasToString("public.parted_1: expected no protection, since none is declared, found triggers fenceline_truncate."
-                        + " Declare it, or take it off with Unprotect.");
+                .hasToString(
+                        "public.parted_1: expected no protection, since none is declared, found triggers fenceline_truncate."
+                                + " Declare it, or take it off with Unprotect.");
     }
 
     @Test
@@ -185,23 +192,26 @@ class VerifyTest {
                 Protect.table("gone").lock("gone", "id").observe()));
 
         assertThat(verification.isAsDeclared()).isFalse();
-        assertThat(verification)
-                .hasToString(
-                        """
+        assertThat(verification).hasToString("""
                         public.account: expected observe by lock class 'account' and key [id], found enforce by lock class 'account' and key [id]. Protect it again: plan and apply this declaration.
                         public.gone: expected observe by lock class 'gone' and key [id], found no such table. Create it, or take it out of the declaration.
                         public.third: expected observe by lock class 'third' and key [id], found no protection. Plan and apply it.
                         public.other: expected no protection, since none is declared, found observe by lock class 'other' and key [id, name]. Declare it, or take it off with Unprotect.""");
-        assertThat(migrations.verify(List.of(
-                                ACCOUNT, Protect.table("other").lock("other", "name", "id").observe()))
+        assertThat(migrations
+                        .verify(List.of(
+                                ACCOUNT,
+                                Protect.table("other")
+                                        .lock("other", "name", "id")
+                                        .observe()))
                         .differences())
                 .singleElement()
                 .satisfies(difference -> assertThat(difference.expected())
                         .isEqualTo("observe by lock class 'other' and key [name, id]"));
         assertThatThrownBy(() -> migrations.verify(List.of(ACCOUNT, ACCOUNT)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Table public.account is declared twice: enforce by lock class 'account' and key [id] and enforce by lock"
-                        + " class 'account' and key [id]. Declare it once.");
+                .hasMessage(
+                        "Table public.account is declared twice: enforce by lock class 'account' and key [id] and enforce by lock"
+                                + " class 'account' and key [id]. Declare it once.");
     }
 
     @Test
@@ -211,15 +221,17 @@ class VerifyTest {
                 + " EXECUTE FUNCTION fenceline.judge_write_v1('observe', 'account', 'id')");
         assertThat(migrations.verify(List.of(ACCOUNT)).differences())
                 .extracting(Difference::found)
-                .contains("triggers that disagree: [enforce by lock class 'account' and key [id], observe by lock class 'account'"
-                        + " and key [id]]");
+                .contains(
+                        "triggers that disagree: [enforce by lock class 'account' and key [id], observe by lock class 'account'"
+                                + " and key [id]]");
 
         apply(ACCOUNT);
         database.execute("ALTER TABLE account RENAME COLUMN id TO number");
         assertThat(migrations.verify(List.of(ACCOUNT)))
-                .hasToString("public.account: expected the key columns [id], found of these only []. A column was renamed or dropped;"
-                        + " its rows are still refused or let through by what it was. Declare the columns that the table has now, and"
-                        + " protect it again.");
+                .hasToString(
+                        "public.account: expected the key columns [id], found of these only []. A column was renamed or dropped;"
+                                + " its rows are still refused or let through by what it was. Declare the columns that the table has now, and"
+                                + " protect it again.");
     }
 
     @ParameterizedTest
@@ -235,7 +247,8 @@ class VerifyTest {
                 "ALTER COLUMN fence_holder SET NOT NULL | fence_holder | uuid NOT NULL",
             })
     void aMarkColumnThatWasChangedIsTold(String change, String column, String found) {
-        database.execute("ALTER TABLE account ADD COLUMN fence_token bigint NOT NULL DEFAULT '0', ADD COLUMN fence_holder uuid");
+        database.execute(
+                "ALTER TABLE account ADD COLUMN fence_token bigint NOT NULL DEFAULT '0', ADD COLUMN fence_holder uuid");
         assertThat(migrations.verify(List.of()).differences()).isEmpty();
         database.execute("ALTER TABLE account " + change);
 
@@ -304,8 +317,9 @@ class VerifyTest {
         assertThat(migrations.verify(List.of()).differences())
                 .singleElement()
                 .satisfies(difference -> assertThat(difference.found())
-                        .isEqualTo("CREATE TRIGGER keep_mark AFTER UPDATE ON fenceline.guard FOR EACH ROW WHEN ((new.lock <> old.lock))"
-                                + " EXECUTE FUNCTION fenceline.keep_mark_v1()"));
+                        .isEqualTo(
+                                "CREATE TRIGGER keep_mark AFTER UPDATE ON fenceline.guard FOR EACH ROW WHEN ((new.lock <> old.lock))"
+                                        + " EXECUTE FUNCTION fenceline.keep_mark_v1()"));
     }
 
     @Test
@@ -313,9 +327,10 @@ class VerifyTest {
         database.execute("DROP SCHEMA fenceline CASCADE");
 
         assertThat(migrations.verify(List.of(ACCOUNT)))
-                .hasToString("schema fenceline: expected version 5, found none. Run FenceMigrations.on(owner).install().\n"
-                        + "public.account: expected enforce by lock class 'account' and key [id], found no protection."
-                        + " Plan and apply it.");
+                .hasToString(
+                        "schema fenceline: expected version 5, found none. Run FenceMigrations.on(owner).install().\n"
+                                + "public.account: expected enforce by lock class 'account' and key [id], found no protection."
+                                + " Plan and apply it.");
     }
 
     @Test
@@ -334,8 +349,10 @@ class VerifyTest {
         database.execute("REVOKE TEMPORARY ON DATABASE " + database.name() + " FROM PUBLIC");
         assertThatThrownBy(() -> ci.verify(List.of(ACCOUNT)))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage("Verification refused: role '" + role + "' may not create temporary tables in this database, and one is made"
-                        + " to compare triggers with. Run: GRANT TEMPORARY ON DATABASE … TO …; as the owner of the database.");
+                .hasMessage(
+                        "Verification refused: role '" + role
+                                + "' may not create temporary tables in this database, and one is made"
+                                + " to compare triggers with. Run: GRANT TEMPORARY ON DATABASE … TO …; as the owner of the database.");
     }
 
     @Test
@@ -344,13 +361,18 @@ class VerifyTest {
                         .toURI())
                 .getParent();
         try (Stream<Path> files = Files.list(folder)) {
-            assertThat(files.map(file -> file.getFileName().toString())).containsExactlyInAnyOrderElementsOf(SchemaText.MIGRATIONS);
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrderElementsOf(SchemaText.MIGRATIONS);
         }
     }
 
     private void apply(Protect protect) {
-        database.execute("SELECT fenceline.protect('" + protect.table().quoted().replace("'", "''") + "', '" + protect.lockClass()
-                + "', ARRAY[" + String.join(", ", protect.key().stream().map(column -> "'" + column + "'").toList()) + "]::text[], '"
+        database.execute("SELECT fenceline.protect('" + protect.table().quoted().replace("'", "''") + "', '"
+                + protect.lockClass()
+                + "', ARRAY["
+                + String.join(
+                        ", ",
+                        protect.key().stream().map(column -> "'" + column + "'").toList()) + "]::text[], '"
                 + protect.mode().text() + "')");
     }
 }
