@@ -12,6 +12,7 @@ import java.sql.Statement;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
@@ -83,8 +84,17 @@ public final class FenceMigrations {
                     .load()
                     .migrate();
         } catch (FlywayException e) {
-            throw failure("Installing the fence schema", "connect as the owner of schema fenceline", e, sqlCause(e));
+            SQLException said = sqlCause(e);
+            throw failure("Installing the fence schema", remedy(said), e, said);
         }
+    }
+
+    private static String remedy(SQLException said) {
+        // A relation or a function is there that the history does not know of.
+        return Set.of("42P07", "42723").contains(Sql.state(said))
+                ? "bring the rows of fenceline.schema_history too, if this schema came from a dump of definitions alone; if not, find"
+                        + " out who has made what is in the way"
+                : "connect as the owner of schema fenceline";
     }
 
     /**
@@ -243,7 +253,8 @@ public final class FenceMigrations {
                 try (ResultSet text = grant.executeQuery();
                         Statement statement = connection.createStatement()) {
                     text.next();
-                    statement.execute(text.getString(1));
+                    // Both or neither, since the first lets somebody into the schema.
+                    statement.execute(Sql.resource("close_to_public.sql") + text.getString(1));
                 }
             }
         } catch (SQLException e) {

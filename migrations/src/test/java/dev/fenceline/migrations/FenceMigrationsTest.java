@@ -198,6 +198,35 @@ class FenceMigrationsTest {
         }
     }
 
+    /** As after a dump that was restored without rights: PostgreSQL lets everybody call a function, and only the schema is closed. */
+    @Test
+    void aFunctionThatIsOpenToEverybodyIsClosedBeforeSomebodyIsLetIn() throws SQLException {
+        Database database = Database.installed();
+        database.execute("GRANT EXECUTE ON FUNCTION fenceline.bypass(text) TO PUBLIC");
+        String role = database.newRole("later");
+
+        FenceMigrations.on(database.source()).grantTo(role);
+
+        assertThatThrownBy(() -> Database.run(database.as(role), "SELECT fenceline.bypass('because I can')"))
+                .isInstanceOf(SQLException.class)
+                .hasMessageContaining("permission denied for function bypass");
+        assertThat(Database.run(database.as(role), "SELECT fenceline.version_v1()"))
+                .containsExactly("4");
+    }
+
+    @Test
+    void aSchemaWithoutItsHistoryIsToldFromOneOfSomebodyElse() {
+        Database database = Database.installed();
+        database.execute("DELETE FROM fenceline.schema_history");
+
+        assertThatThrownBy(() -> FenceMigrations.on(database.source()).install())
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessage(
+                        "Installing the fence schema failed: ERROR: relation \"guard\" already exists (SQLSTATE 42P07). To do: bring the"
+                                + " rows of fenceline.schema_history too, if this schema came from a dump of definitions alone; if not, find out"
+                                + " who has made what is in the way.");
+    }
+
     @Test
     void aRoleThatDoesNotExistIsNamed() {
         Database database = Database.installed();
