@@ -1,0 +1,54 @@
+package dev.fenceline.cli;
+
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** How failures are told: one line on standard error, and with {@code --json} the same as a document. */
+final class Failures {
+
+    private Failures() {}
+
+    static int report(Terminal terminal, String command, Failure failure, boolean json, boolean verbose) {
+        terminal.out().flush();
+        String line = Texts.oneLine(String.valueOf(failure.getMessage()));
+        terminal.err().println(Report.Style.BAD.on("fenceline:", terminal.colour()) + " " + line);
+        if (verbose) {
+            failure.printStackTrace(terminal.err());
+        }
+        terminal.err().flush();
+        if (json) {
+            terminal.out().println(Json.document(command, failure.outcome(), Json.object("message", line)));
+            terminal.out().flush();
+        }
+        return failure.outcome().exitCode();
+    }
+
+    /** What picocli did not understand. */
+    static int misunderstood(Terminal terminal, ParameterException e, String... arguments) {
+        CommandLine command = e.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName(" ");
+        String said = e instanceof UnmatchedArgumentException unmatched ? told(unmatched) : e.getMessage();
+        Failure failure = Failure.usage(said + " See: " + name + " --help");
+        return report(
+                terminal,
+                name.replaceFirst("^fenceline ?", ""),
+                failure,
+                Arrays.asList(arguments).contains("--json"),
+                false);
+    }
+
+    /** Which options are unknown. What was given with them is left out, since it may be a password behind a misspelt option. */
+    private static String told(UnmatchedArgumentException e) {
+        String options = e.getUnmatched().stream()
+                .filter(argument -> argument.startsWith("-"))
+                .map(argument -> "'" + argument.split("=", 2)[0] + "'")
+                .collect(Collectors.joining(", "));
+        if (options.isEmpty()) {
+            return "There are " + Texts.count(e.getUnmatched().size(), "argument") + " too many.";
+        }
+        return "Unknown option " + options + ".";
+    }
+}

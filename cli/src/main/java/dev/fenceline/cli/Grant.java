@@ -1,0 +1,77 @@
+package dev.fenceline.cli;
+
+import dev.fenceline.migrations.FenceMigrations;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Gives a role the rights that it needs, and no more. */
+@Command(
+        name = "grant",
+        description = "Lets a role use fences: the smallest set of rights for each use. Run it again after an upgrade.")
+final class Grant extends Subcommand {
+
+    /** What the rights are for. */
+    enum Use {
+        APP,
+        ROWS,
+        PROTECTION,
+        BYPASS;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        /** Reads the word. */
+        static final class Reader extends Word<Use> {
+            Reader() {
+                super(values());
+            }
+        }
+    }
+
+    @Mixin
+    private final PostgresOptions postgres;
+
+    @Option(
+            names = "--to",
+            paramLabel = "ROLE",
+            required = true,
+            description = "The role, as PostgreSQL shows its name; it is quoted for you.")
+    private String role = "";
+
+    @Parameters(
+            paramLabel = "USE",
+            arity = "1..*",
+            converter = Use.Reader.class,
+            description = "app: claim and enter; rows: row mode; protection: protect tables that the role owns; bypass: go around the fence,"
+                    + " on the record. Several may be given.")
+    private List<Use> uses = List.of();
+
+    Grant(Terminal terminal) {
+        super(terminal);
+        this.postgres = new PostgresOptions(terminal);
+    }
+
+    @Override
+    Report run() {
+        FenceMigrations migrations = FenceMigrations.on(postgres.connect());
+        for (Use use : uses) {
+            switch (use) {
+                case APP -> migrations.grantTo(role);
+                case ROWS -> migrations.grantRowsTo(role);
+                case PROTECTION -> migrations.grantProtectionTo(role);
+                case BYPASS -> migrations.grantBypassTo(role);
+            }
+        }
+        List<String> names = uses.stream().map(Use::toString).toList();
+        return Report.ok()
+                .line("Role '" + role + "' may now use: " + String.join(", ", names) + ".")
+                .field("role", role)
+                .field("uses", names);
+    }
+}

@@ -1,0 +1,37 @@
+package dev.fenceline.cli;
+
+import java.util.Locale;
+
+/** How a command ended. Scripts see the number, readers of {@code --json} the word too; neither changes its meaning. */
+enum Outcome {
+    /** Done, or so already; nothing was found. */
+    OK(0),
+    /** Looked, and found what somebody has to see to. */
+    FINDINGS(1),
+    /** Refused, and nothing was changed. */
+    REFUSED(1),
+    /** Not understood; nothing was sent. */
+    USAGE(2),
+    /** A server could not be reached, and nothing was changed. */
+    UNREACHABLE(3),
+    /** Done in part: the same command again does the rest. */
+    UNFINISHED(4),
+    /** A fault of this program. */
+    FAULT(5);
+
+    private final int exitCode;
+
+    Outcome(int exitCode) {
+        this.exitCode = exitCode;
+    }
+
+    int exitCode() {
+        return exitCode;
+    }
+
+    /** As {@code --json} writes it. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}
