@@ -2,18 +2,38 @@ package dev.fenceline.cli;
 
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
+import dev.fenceline.OutcomeUnknownException;
+import dev.fenceline.UnfinishedException;
+import dev.fenceline.migrations.Applied;
+import dev.fenceline.migrations.PlanRefusedException;
+import dev.fenceline.migrations.PlanUnfinishedException;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Ends a command with one clear line. */
+/** Ends a command with one clear line, or with one for each of several faults. */
 final class Failure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     private final Outcome outcome;
+    private final transient List<String> lines;
+    private final transient Map<String, @Nullable Object> fields;
 
     Failure(Outcome outcome, String message, @Nullable Throwable cause) {
+        this(outcome, message, List.of(message), Map.of(), cause);
+    }
+
+    private Failure(
+            Outcome outcome,
+            String message,
+            List<String> lines,
+            Map<String, @Nullable Object> fields,
+            @Nullable Throwable cause) {
         super(message, cause);
         this.outcome = outcome;
+        this.lines = lines;
+        this.fields = fields;
     }
 
     static Failure usage(String message) {
@@ -28,28 +48,50 @@ final class Failure extends RuntimeException {
         return outcome;
     }
 
+    List<String> lines() {
+        return lines;
+    }
+
+    /** What {@code --json} adds to the message. */
+    Map<String, @Nullable Object> fields() {
+        return fields;
+    }
+
     /** What anything thrown means for whoever called the command. */
     static Failure of(Throwable thrown) {
+        String said = thrown.getMessage() == null ? thrown.toString() : thrown.getMessage();
         if (thrown instanceof Failure failure) {
             return failure;
         }
+        if (thrown instanceof PlanRefusedException refused) {
+            return new Failure(
+                    Outcome.REFUSED,
+                    said,
+                    refused.faults().stream().map(Object::toString).toList(),
+                    Json.object("faults", refused.faults()),
+                    thrown);
+        }
+        if (thrown instanceof PlanUnfinishedException unfinished) {
+            Applied applied = unfinished.applied();
+            return new Failure(
+                    Outcome.UNFINISHED, said, List.of(said), Json.object("steps", Steps.json(applied)), thrown);
+        }
+        if (thrown instanceof UnfinishedException || thrown instanceof OutcomeUnknownException) {
+            return new Failure(Outcome.UNFINISHED, said, thrown);
+        }
         if (thrown instanceof BackendUnavailableException) {
-            return new Failure(Outcome.UNREACHABLE, said(thrown), thrown);
+            return new Failure(Outcome.UNREACHABLE, said, thrown);
         }
         if (thrown instanceof FencelineException) {
-            return new Failure(Outcome.REFUSED, said(thrown), thrown);
+            return new Failure(Outcome.REFUSED, said, thrown);
         }
         if (thrown instanceof IllegalArgumentException) {
-            return new Failure(Outcome.USAGE, said(thrown), thrown);
+            return new Failure(Outcome.USAGE, said, thrown);
         }
         return new Failure(
                 Outcome.FAULT,
-                "This is a fault of fenceline: " + thrown.getClass().getName() + ": " + said(thrown)
+                "This is a fault of fenceline: " + thrown.getClass().getName() + ": " + said
                         + " Run it again with --verbose and report what it prints.",
                 thrown);
-    }
-
-    private static String said(Throwable thrown) {
-        return thrown.getMessage() == null ? thrown.toString() : thrown.getMessage();
     }
 }

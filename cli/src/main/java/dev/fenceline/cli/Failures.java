@@ -1,7 +1,9 @@
 package dev.fenceline.cli;
 
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -13,14 +15,18 @@ final class Failures {
 
     static int report(Terminal terminal, String command, Failure failure, boolean json, boolean verbose) {
         terminal.out().flush();
-        String line = Texts.oneLine(String.valueOf(failure.getMessage()));
-        terminal.err().println(Report.Style.BAD.on("fenceline:", terminal.colour()) + " " + line);
+        for (String line : failure.lines()) {
+            terminal.err().println(Report.Style.BAD.on("fenceline:", terminal.colour()) + " " + Texts.oneLine(line));
+        }
         if (verbose) {
             failure.printStackTrace(terminal.err());
         }
         terminal.err().flush();
         if (json) {
-            terminal.out().println(Json.document(command, failure.outcome(), Json.object("message", line)));
+            Map<String, @Nullable Object> fields =
+                    Json.object("message", Texts.oneLine(String.valueOf(failure.getMessage())));
+            fields.putAll(failure.fields());
+            terminal.out().println(Json.document(command, failure.outcome(), fields));
             terminal.out().flush();
         }
         return failure.outcome().exitCode();

@@ -1,5 +1,6 @@
 package dev.fenceline.cli;
 
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.logging.LogManager;
 import picocli.CommandLine;
@@ -59,7 +60,13 @@ public final class Fenceline {
 
     /** Runs one command in this process. */
     static int run(Terminal terminal, String... arguments) {
-        return commandLine(terminal).execute(arguments);
+        try {
+            return commandLine(terminal).execute(arguments);
+        } catch (RuntimeException e) {
+            // Commands report what they throw; this is left to be a command that picocli cannot even set up.
+            return Failures.report(
+                    terminal, "", Failure.of(e), false, Arrays.asList(arguments).contains("--verbose"));
+        }
     }
 
     static CommandLine commandLine(Terminal terminal) {

@@ -1,6 +1,7 @@
 package dev.fenceline.cli;
 
 import dev.fenceline.migrations.FenceMigrations;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;
@@ -19,6 +20,7 @@ final class Grant extends Subcommand {
         APP,
         ROWS,
         PROTECTION,
+        OPERATIONS,
         BYPASS;
 
         @Override
@@ -48,9 +50,10 @@ final class Grant extends Subcommand {
             paramLabel = "USE",
             arity = "1..*",
             converter = Use.Reader.class,
-            description = "app: claim and enter; rows: row mode; protection: protect tables that the role owns; bypass: go around the fence,"
+            description = "app: claim and enter; rows: row mode; protection: protect tables that the role owns; operations: look at"
+                    + " marks and violations and raise marks; bypass: go around the fence,"
                     + " on the record. Several may be given.")
-    private List<Use> uses = List.of();
+    private List<Use> uses = new ArrayList<>();
 
     Grant(Terminal terminal) {
         super(terminal);
@@ -65,6 +68,7 @@ final class Grant extends Subcommand {
                 case APP -> migrations.grantTo(role);
                 case ROWS -> migrations.grantRowsTo(role);
                 case PROTECTION -> migrations.grantProtectionTo(role);
+                case OPERATIONS -> migrations.grantOperationsTo(role);
                 case BYPASS -> migrations.grantBypassTo(role);
             }
         }

@@ -39,7 +39,7 @@ final class Progress implements AutoCloseable {
         }
     }
 
-    private static Progress of(Terminal terminal, String first) {
+    static Progress of(Terminal terminal, String first) {
         ScheduledExecutorService ticking = Executors.newSingleThreadScheduledExecutor(work -> {
             Thread thread = new Thread(work, "fenceline-progress");
             thread.setDaemon(true);

@@ -8,9 +8,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A database of its own, and the terminal of somebody who works on it. */
 record Database(PostgresServer server, String name) {
+
+    private static final AtomicInteger COPIES = new AtomicInteger();
 
     static Database empty() {
         PostgresServer server = SharedServers.postgres();
@@ -18,9 +21,21 @@ record Database(PostgresServer server, String name) {
     }
 
     static Database installed() {
-        Database database = empty();
-        database.terminal().run("install").ends(0);
-        return database;
+        String copy = "installed_" + COPIES.incrementAndGet();
+        Template.DATABASE.execute("CREATE DATABASE " + copy + " TEMPLATE " + Template.INSTALLED.name());
+        return new Database(Template.INSTALLED.server(), copy);
+    }
+
+    /** Copied by all: a copy takes a tenth of the time of an installation. */
+    private static final class Template {
+        private static final Database DATABASE = empty();
+        private static final Database INSTALLED = install();
+
+        private static Database install() {
+            Database database = empty();
+            database.terminal().run("install").ends(0);
+            return database;
+        }
     }
 
     /** Connects as the superuser, by the environment. */

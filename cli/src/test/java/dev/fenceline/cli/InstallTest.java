@@ -42,11 +42,11 @@ class InstallTest {
         Database database = Database.installed();
         String role = database.newRole("app_");
 
-        Ran ran = database.terminal().run("grant", "app", "rows", "protection", "bypass", "--to", role, "--json").ends(0);
+        Ran ran = database.terminal().run("grant", "app", "rows", "protection", "operations", "bypass", "--to", role, "--json").ends(0);
 
         assertThat(ran.json().toString())
                 .isEqualTo("{\"command\":\"grant\",\"outcome\":\"ok\",\"exitCode\":0,\"role\":\"" + role
-                        + "\",\"uses\":[\"app\",\"rows\",\"protection\",\"bypass\"]}");
+                        + "\",\"uses\":[\"app\",\"rows\",\"protection\",\"operations\",\"bypass\"]}");
         assertThat(database.rows("SELECT has_function_privilege('" + role + "', 'fenceline.bypass(text)', 'EXECUTE')"))
                 .containsExactly("t");
         String other = database.newRole("other_");
@@ -65,7 +65,7 @@ class InstallTest {
                 .failsWith(1, "Granting the use of fences to role 'nobody here' failed: ERROR: role \"nobody here\" does not exist");
         database.terminal()
                 .run("grant", "everything", "--to", "x")
-                .failsWith(2, "Invalid value for positional parameter", "(USE): 'everything' is none of app, rows, protection, bypass. See: fenceline grant --help");
+                .failsWith(2, "Invalid value for positional parameter", "(USE): 'everything' is none of app, rows, protection, operations, bypass. See: fenceline grant --help");
         database.terminal().run("grant", "app").fails(2, "Missing required option: '--to=ROLE' See: fenceline grant --help");
         Database.empty()
                 .terminal()

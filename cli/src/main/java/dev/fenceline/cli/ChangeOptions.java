@@ -1,0 +1,76 @@
+package dev.fenceline.cli;
+
+import dev.fenceline.migrations.AddColumns;
+import dev.fenceline.migrations.Change;
+import dev.fenceline.migrations.DropColumns;
+import dev.fenceline.migrations.Unprotect;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What is to be done to which tables, for the commands that only tell. */
+final class ChangeOptions {
+
+    /** The commands whose work can be told beforehand. */
+    enum Work {
+        PROTECT,
+        UNPROTECT,
+        ADD_COLUMNS,
+        DROP_COLUMNS;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+
+        /** Reads the word. */
+        static final class Reader extends Word<Work> {
+            Reader() {
+                super(values());
+            }
+        }
+    }
+
+    @Mixin
+    private final TableOptions tables;
+
+    @Option(
+            names = "--mode",
+            paramLabel = "MODE",
+            order = 15,
+            converter = Mode.Reader.class,
+            description = "observe or enforce, for all of these tables; otherwise as the file says, and observe where nothing does.")
+    private @Nullable Mode mode;
+
+    @Option(
+            names = "--for",
+            paramLabel = "WORK",
+            order = 16,
+            converter = Work.Reader.class,
+            defaultValue = "protect",
+            description = "protect, unprotect, add-columns or drop-columns (${DEFAULT-VALUE}).")
+    private Work work = Work.PROTECT;
+
+    ChangeOptions(Terminal terminal) {
+        this.tables = new TableOptions(terminal);
+    }
+
+    List<Change> changes() {
+        return switch (work) {
+            case PROTECT -> protections(tables.declared(), Optional.ofNullable(mode));
+            case UNPROTECT -> tables.names().stream().<Change>map(Unprotect::table).toList();
+            case ADD_COLUMNS -> tables.names().stream().<Change>map(AddColumns::new).toList();
+            case DROP_COLUMNS -> tables.names().stream().<Change>map(DropColumns::new).toList();
+        };
+    }
+
+    static List<Change> protections(List<Declared> tables, Optional<Mode> mode) {
+        return tables.stream()
+                .map(table -> mode.map(table::with).orElse(table))
+                .<Change>map(Declared::protect)
+                .toList();
+    }
+}

@@ -1,0 +1,127 @@
+package dev.fenceline.cli;
+
+import dev.fenceline.LockName;
+import dev.fenceline.migrations.Blocker;
+import dev.fenceline.migrations.FenceOperations;
+import dev.fenceline.migrations.Mark;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** The marks of single locks in the database. */
+@Command(name = "fence", description = "The mark of a lock in the database: who was admitted last, who is in the way, raising it.")
+final class FenceCommands extends Group {
+
+    @Command(name = "show", description = "Shows the newest token that the database has admitted for a lock.")
+    static final class Show extends Subcommand {
+
+        @Mixin
+        private final NameArgument argument = new NameArgument();
+
+        @Mixin
+        private final PostgresOptions postgres;
+
+        Show(Terminal terminal) {
+            super(terminal);
+            this.postgres = new PostgresOptions(terminal);
+        }
+
+        @Override
+        Report run() {
+            LockName name = argument.name();
+            Optional<Mark> mark = FenceOperations.on(postgres.connect()).mark(name);
+            return Report.ok()
+                    .line(mark.map(Mark::toString).orElse("Lock '" + name + "' was never claimed here."))
+                    .field("lock", name.toString())
+                    .field("mark", mark.map(FenceCommands::json).orElse(null));
+        }
+    }
+
+    @Command(
+            name = "blockers",
+            description = "Lists the sessions that keep a claim of a lock waiting. Without pg_read_all_stats little is seen of other roles.")
+    static final class Blockers extends Subcommand {
+
+        @Mixin
+        private final NameArgument argument = new NameArgument();
+
+        @Mixin
+        private final PostgresOptions postgres;
+
+        Blockers(Terminal terminal) {
+            super(terminal);
+            this.postgres = new PostgresOptions(terminal);
+        }
+
+        @Override
+        Report run() {
+            LockName name = argument.name();
+            List<Blocker> blockers = FenceOperations.on(postgres.connect()).blockers(name);
+            Report report = Report.ok();
+            blockers.forEach(blocker -> report.line(blocker.toString()));
+            if (blockers.isEmpty()) {
+                report.line("Nobody keeps a claim of lock '" + name + "' waiting.");
+            }
+            return report.field("lock", name.toString())
+                    .field(
+                            "blockers",
+                            blockers.stream()
+                                    .map(blocker -> Json.object(
+                                            "pid", blocker.pid(),
+                                            "application", blocker.application(),
+                                            "state", blocker.state().orElse(null),
+                                            "transactionSince", blocker.transactionSince().orElse(null),
+                                            "stateSince", blocker.stateSince().orElse(null),
+                                            "queryStart", blocker.queryStart().orElse(null)))
+                                    .toList());
+        }
+    }
+
+    @Command(
+            name = "raise",
+            description = "Raises the mark of a lock, so that whoever holds the lock now is refused here. He is not told before he writes.")
+    static final class Raise extends Subcommand {
+
+        @Mixin
+        private final NameArgument argument = new NameArgument();
+
+        @Mixin
+        private final PostgresOptions postgres;
+
+        @Mixin
+        private final Confirmation confirmation;
+
+        Raise(Terminal terminal) {
+            super(terminal);
+            this.postgres = new PostgresOptions(terminal);
+            this.confirmation = new Confirmation(terminal);
+        }
+
+        @Override
+        Report run() {
+            LockName name = argument.name();
+            DataSource source = postgres.connect();
+            FenceOperations operations = FenceOperations.on(source);
+            confirmation.require("This refuses every holder of lock '" + name + "' until he acquires anew; its mark is now "
+                    + operations.mark(name).map(Mark::toString).orElse("never claimed") + ".");
+            Mark mark = operations.raise(name);
+            return Report.ok()
+                    .line(Report.Style.GOOD, "Raised: " + mark)
+                    .field("lock", name.toString())
+                    .field("mark", json(mark));
+        }
+    }
+
+    private static Map<String, @Nullable Object> json(Mark mark) {
+        return Json.object(
+                "token", mark.token().value(),
+                "holder", mark.token().holder().toString(),
+                "claimedAt", mark.claimedAt(),
+                "claimedBy", mark.claimedBy(),
+                "raised", mark.raised());
+    }
+}

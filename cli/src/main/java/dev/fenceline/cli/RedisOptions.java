@@ -1,0 +1,143 @@
+package dev.fenceline.cli;
+
+import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.LockOptions;
+import dev.fenceline.lock.LockInspector;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterURIUtil;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** How a command reaches the lock server. */
+final class RedisOptions {
+
+    private static final Pattern SCHEME = Pattern.compile("(rediss?)(-sentinel|-cluster)?://(.*)", Pattern.DOTALL);
+    private static final String FORM = "redis://host[:port], redis-sentinel://host[:port],…#master or redis-cluster://host[:port],…,"
+            + " with rediss for TLS";
+    private static final String INSTEAD =
+            "Set FENCELINE_REDIS_PASSWORD, or use --redis-password-file, or leave it out and be asked; a user goes to --redis-user.";
+
+    private final Terminal terminal;
+
+    @Spec(Spec.Target.MIXEE)
+    @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
+    private CommandSpec spec;
+
+    private @Nullable String uri;
+
+    @Option(names = "--redis-user", paramLabel = "USER", order = 84, description = "The user of Redis's access list.")
+    private @Nullable String user;
+
+    @Option(
+            names = "--redis-password-file",
+            paramLabel = "FILE",
+            order = 85,
+            description = "Take the password of Redis from the first line of this file.")
+    private @Nullable Path passwordFile;
+
+    @Option(
+            names = "--key-prefix",
+            paramLabel = "PREFIX",
+            order = 86,
+            defaultValue = "fenceline",
+            description = "The keyPrefix of the application's LockOptions (${DEFAULT-VALUE}).")
+    private String keyPrefix = "fenceline";
+
+    RedisOptions(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Option(
+            names = "--redis",
+            paramLabel = "URI",
+            order = 83,
+            description = FORM + "; without it FENCELINE_REDIS.")
+    void uri(String text) {
+        if (text != null && text.contains("@")) {
+            throw Passwords.refused(spec, "A login in --redis", INSTEAD);
+        }
+        if (text != null && !SCHEME.matcher(text).matches()) {
+            throw new ParameterException(spec.commandLine(), "The address of --redis is none of Redis. It reads " + FORM + ".");
+        }
+        uri = text;
+    }
+
+    @Option(names = {"--redis-password", "--redis-pw"}, hidden = true, arity = "0..1", fallbackValue = "")
+    void password(String ignored) {
+        if (ignored != null) {
+            throw Passwords.refused(spec, "A password as an argument", INSTEAD);
+        }
+    }
+
+    boolean given() {
+        return uri != null || terminal.variable("FENCELINE_REDIS").isPresent();
+    }
+
+    /** Connects, and asks for a password if one is wanted and nobody gave one. */
+    LockInspector connect() {
+        String where = uri == null ? "FENCELINE_REDIS" : "--redis";
+        String text = Optional.ofNullable(uri)
+                .or(() -> terminal.variable("FENCELINE_REDIS"))
+                .orElseThrow(() -> Failure.usage("No lock server is named: give --redis redis://host, or set FENCELINE_REDIS."));
+        Optional<String> password =
+                Passwords.from(terminal, "--redis-password-file", passwordFile, "FENCELINE_REDIS_PASSWORD");
+        try {
+            return inspector(where, text, password);
+        } catch (BackendMisconfiguredException e) {
+            boolean asked = password.isEmpty() && !text.contains("@") && terminal.answers();
+            if (!asked || !String.valueOf(e.getMessage()).contains("NOAUTH")) {
+                throw e;
+            }
+            return inspector(where, text, Optional.of(terminal.askSecretly("Password of Redis: ")));
+        }
+    }
+
+    private LockInspector inspector(String where, String text, Optional<String> password) {
+        LockOptions options;
+        try {
+            options = LockOptions.builder().keyPrefix(keyPrefix).application("fenceline").build();
+        } catch (IllegalArgumentException e) {
+            throw Failure.usage("--key-prefix: " + e.getMessage());
+        }
+        Matcher matcher = SCHEME.matcher(text);
+        if (!matcher.matches()) {
+            throw unreadable(where);
+        }
+        boolean cluster = "-cluster".equals(matcher.group(2));
+        List<RedisURI> servers = cluster
+                ? servers(where, matcher.group(1) + "://" + matcher.group(3), true)
+                : servers(where, text, false);
+        for (RedisURI server : servers) {
+            // Those of the address itself stay, unless others are given; RedisURI has no getter that shows them.
+            if (user != null || password.isPresent()) {
+                server.setCredentialsProvider(RedisCredentialsProvider.from(
+                        () -> RedisCredentials.just(user, password.map(String::toCharArray).orElse(null))));
+            }
+        }
+        return cluster ? LockInspector.connectCluster(servers, options) : LockInspector.connect(servers.get(0), options);
+    }
+
+    private static List<RedisURI> servers(String where, String text, boolean several) {
+        try {
+            return several ? RedisClusterURIUtil.toRedisURIs(URI.create(text)) : List.of(RedisURI.create(text));
+        } catch (RuntimeException e) {
+            // Says the whole address again.
+            throw unreadable(where);
+        }
+    }
+
+    private static Failure unreadable(String where) {
+        return Failure.usage("The address of " + where + " is none of Redis. It reads " + FORM + ".");
+    }
+}

@@ -1,0 +1,109 @@
+package dev.fenceline.cli;
+
+import dev.fenceline.migrations.Applied;
+import dev.fenceline.migrations.Plan;
+import dev.fenceline.migrations.Step;
+import dev.fenceline.migrations.TableLock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Plans, and what became of them, for people and for programs. */
+final class Steps {
+
+    private Steps() {}
+
+    static Report report(Plan plan) {
+        Report report = Report.ok();
+        for (Step step : plan.steps()) {
+            boolean open = step.state() == Step.State.TO_DO;
+            report.line(open ? Report.Style.HEADING : Report.Style.PLAIN, step.toString());
+            if (open) {
+                step.lock().ifPresent(lock -> report.line("    locks " + lock.table() + " in " + lock.mode() + ": blocks "
+                        + lock.blocks() + ", " + lock.held() + "; " + lock.why()));
+            }
+        }
+        warn(report, plan);
+        long open = plan.steps().stream()
+                .filter(step -> step.state() == Step.State.TO_DO)
+                .count();
+        report.line(open == 0 ? "Nothing to do: all is so already." : Texts.count(open, "step") + " to do.");
+        return report.field("steps", plan.steps().stream().map(Steps::json).toList())
+                .field("warnings", plan.warnings());
+    }
+
+    static void warn(Report report, Plan plan) {
+        plan.warnings().forEach(warning -> report.line(Report.Style.DOUBTFUL, "warning: " + warning));
+    }
+
+    static boolean nothingToDo(Plan plan) {
+        return plan.steps().stream().noneMatch(step -> step.state() == Step.State.TO_DO);
+    }
+
+    /** The tables that a plan would change, for questions: the first five, and how many more. */
+    static String tables(Plan plan) {
+        List<String> names = plan.steps().stream()
+                .filter(step -> step.state() == Step.State.TO_DO)
+                .map(step -> step.change().table().toString())
+                .distinct()
+                .toList();
+        return names.stream().limit(5).collect(Collectors.joining(", "))
+                + (names.size() > 5 ? " and " + (names.size() - 5) + " more" : "");
+    }
+
+    static Report report(Applied applied) {
+        Report report = Report.ok();
+        applied.steps()
+                .forEach(step -> report.line(
+                        step.outcome() == Applied.Outcome.CHANGED ? Report.Style.GOOD : Report.Style.PLAIN,
+                        word(step.outcome()) + ": " + step.step().change().table() + ": " + step.step().summary()
+                                + (step.attempts() > 1 ? " (" + step.attempts() + " attempts)" : "")));
+        return report.line(Texts.count(applied.with(Applied.Outcome.CHANGED).size(), "step") + " done, "
+                        + applied.with(Applied.Outcome.ALREADY_SO).size() + " so already.")
+                .field("steps", json(applied));
+    }
+
+    static List<Map<String, @Nullable Object>> json(Applied applied) {
+        List<Map<String, @Nullable Object>> steps = new ArrayList<>();
+        applied.steps()
+                .forEach(step -> steps.add(Json.object(
+                        "table", step.step().change().table().toString(),
+                        "summary", step.step().summary(),
+                        "outcome", step.outcome().name().toLowerCase(Locale.ROOT),
+                        "attempts", step.attempts(),
+                        "detail", step.detail())));
+        return steps;
+    }
+
+    private static Map<String, @Nullable Object> json(Step step) {
+        return Json.object(
+                "table",
+                step.change().table().toString(),
+                "summary",
+                step.summary(),
+                "state",
+                step.state().name().toLowerCase(Locale.ROOT),
+                "lock",
+                step.lock().map(Steps::json).orElse(null));
+    }
+
+    private static Map<String, @Nullable Object> json(TableLock lock) {
+        return Json.object(
+                "table", lock.table().toString(),
+                "mode", lock.mode(),
+                "blocks", lock.blocks(),
+                "held", lock.held(),
+                "why", lock.why());
+    }
+
+    private static String word(Applied.Outcome outcome) {
+        return switch (outcome) {
+            case CHANGED -> "done";
+            case ALREADY_SO -> "so already";
+            case NOT_DONE -> "not done";
+        };
+    }
+}

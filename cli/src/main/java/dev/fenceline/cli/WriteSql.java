@@ -1,0 +1,76 @@
+package dev.fenceline.cli;
+
+import dev.fenceline.migrations.Change;
+import dev.fenceline.migrations.FenceMigrations;
+import dev.fenceline.migrations.MigrationFiles;
+import dev.fenceline.migrations.Plan;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Gives the work to the user's own migrations. */
+@Command(
+        name = "sql",
+        description = "Prints the SQL that apply would run, or writes it and its undo into the folder of your own migrations, as"
+                + " V48__name.sql and U48__name.sql. Plain SQL: Flyway, Liquibase and psql run it.")
+final class WriteSql extends Subcommand {
+
+    @Mixin
+    private final ChangeOptions wanted;
+
+    @Option(names = "--out", paramLabel = "FOLDER", order = 30, description = "The folder of your migrations, such as db/migration.")
+    private @Nullable Path folder;
+
+    @Option(names = "--version", paramLabel = "VERSION", order = 31, description = "The version that they get there, such as 48.")
+    private @Nullable String version;
+
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            order = 32,
+            defaultValue = "fenceline",
+            description = "What their names say (${DEFAULT-VALUE}).")
+    private String name = "fenceline";
+
+    @Mixin
+    private final PostgresOptions postgres;
+
+    WriteSql(Terminal terminal) {
+        super(terminal);
+        this.wanted = new ChangeOptions(terminal);
+        this.postgres = new PostgresOptions(terminal);
+    }
+
+    @Override
+    Report run() {
+        if ((folder == null) != (version == null)) {
+            throw Failure.usage("--out and --version belong together: the folder of your migrations, and the version of this one.");
+        }
+        List<Change> changes = wanted.changes();
+        Plan plan = FenceMigrations.on(postgres.connect()).plan(changes);
+        if (folder == null || version == null) {
+            return Report.ok().line(plan.sql().stripTrailing()).field("sql", plan.sql()).field("warnings", plan.warnings());
+        }
+        if (Steps.nothingToDo(plan)) {
+            throw Failure.refused("Migration " + version
+                    + " was not written: there is nothing to do here, all is so already. Make it from a database where it is not.");
+        }
+        MigrationFiles files;
+        try {
+            files = plan.write(folder, version, name);
+        } catch (IllegalStateException e) {
+            // The folder, or what is in it.
+            throw new Failure(Outcome.REFUSED, String.valueOf(e.getMessage()), e);
+        }
+        Report report = Report.ok()
+                .line(Report.Style.GOOD, "Written: " + files.migration() + " and " + files.undo() + ".")
+                .field("migration", files.migration().toString())
+                .field("undo", files.undo().toString())
+                .field("warnings", plan.warnings());
+        Steps.warn(report, plan);
+        return report;
+    }
+}

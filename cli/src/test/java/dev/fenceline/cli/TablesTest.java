@@ -1,0 +1,329 @@
+package dev.fenceline.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fenceline.testkit.FaultProxy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** plan, apply, protect, unprotect, the columns of row mode, and SQL for one's own migrations. */
+@Tag("server")
+class TablesTest {
+
+    private static final String[] ORDERS = {"--table", "orders", "--lock", "order", "--key", "id"};
+
+    private Database database;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void tables() {
+        database = Database.installed();
+        database.execute(
+                "CREATE TABLE orders (id int PRIMARY KEY, state text)",
+                "CREATE TABLE line (order_id int, number int, PRIMARY KEY (order_id, number))",
+                "CREATE VIEW open_orders AS SELECT * FROM orders WHERE state = 'open'");
+    }
+
+    private List<String> modes() {
+        return database.rows("SELECT relation || ' ' || mode FROM fenceline.protected ORDER BY relation::text");
+    }
+
+    private static String[] and(String first, String[] more, String... last) {
+        return Stream.of(Stream.of(first), Stream.of(more), Stream.of(last))
+                .flatMap(each -> each)
+                .toArray(String[]::new);
+    }
+
+    @Test
+    void aPlanTellsStepsLocksAndWarningsAndChangesNothing() {
+        Ran plan = database.terminal().run(and("plan", ORDERS)).ends(0);
+        assertThat(plan.out())
+                .contains("public.orders: ", "order:<id>", "    locks public.orders in ", "1 step to do.");
+        assertThat(modes()).isEmpty();
+
+        Ran json = database.terminal().run(and("plan", ORDERS, "--json", "--mode", "enforce")).ends(0);
+        assertThat(json.json().at("/steps/0/table").asText()).isEqualTo("public.orders");
+        assertThat(json.json().at("/steps/0/state").asText()).isEqualTo("to_do");
+        assertThat(json.json().at("/steps/0/lock/mode").asText()).contains("EXCLUSIVE");
+        assertThat(json.json().at("/warnings").isArray()).isTrue();
+    }
+
+    @Test
+    void tablesGoFromNothingOverObserveToEnforceAndBack() throws IOException {
+        Files.writeString(folder.resolve("fenceline.yaml"), """
+                tables:
+                  - {table: orders, lock: order, key: [id]}
+                  - {table: line, lock: order, key: [order_id], mode: enforce}
+                """);
+        ScriptedTerminal terminal = database.terminal().in(folder);
+
+        assertThat(terminal.run("apply").ends(0).out())
+                .contains("done: public.orders: ", "done: public.line: ", "2 steps done, 0 so already.");
+        assertThat(modes()).containsExactly("line enforce", "orders observe");
+        assertThat(terminal.run("apply").ends(0).out()).contains("0 steps done, 2 so already.");
+        assertThat(terminal.run("plan").ends(0).out()).contains("Nothing to do: all is so already.");
+
+        terminal.run("protect", "--mode", "enforce").ends(0);
+        assertThat(modes()).containsExactly("line enforce", "orders enforce");
+        Ran back = terminal.run("protect", "--mode", "observe", "--json").ends(0);
+        assertThat(back.json().at("/steps/1/outcome").asText()).isEqualTo("changed");
+        assertThat(modes()).containsExactly("line observe", "orders observe");
+
+        terminal.run("unprotect", "--table", "orders")
+                .fails(
+                        2,
+                        "This lets everybody write public.orders without a lock, and nobody is recorded. Nobody can be asked here"
+                                + " whether that is meant: say so with --yes. Nothing was changed.");
+        assertThat(modes()).hasSize(2);
+        terminal.run("unprotect", "--table", "orders", "--table", "line", "--yes").ends(0);
+        assertThat(modes()).isEmpty();
+        assertThat(terminal.run("unprotect", "--table", "orders").ends(0).out())
+                .as("nothing to lose, nothing to ask")
+                .contains("0 steps done, 1 so already.");
+    }
+
+    @Test
+    void whoeverIsThereIsAsked() {
+        database.terminal().run(and("apply", ORDERS)).ends(0);
+
+        ScriptedTerminal no = database.terminal().answering("no");
+        assertThat(no.run("unprotect", "--table", "orders").ends(1).err())
+                .contains("Not confirmed, so nothing was changed.");
+        assertThat(no.questions)
+                .containsExactly("This lets everybody write public.orders without a lock, and nobody is recorded. Type yes to go on: ");
+        assertThat(modes()).hasSize(1);
+
+        database.terminal().answering("yes").run("unprotect", "--table", "orders").ends(0);
+        assertThat(modes()).isEmpty();
+    }
+
+    @Test
+    void theColumnsOfRowModeComeAndGo() {
+        String columns = "SELECT attname FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attname ~ '^fence_'"
+                + " AND NOT attisdropped ORDER BY 1";
+        database.terminal().run("add-columns", "--table", "orders").ends(0);
+        assertThat(database.rows(columns)).containsExactly("fence_holder", "fence_token");
+        database.terminal().run("drop-columns", "--table", "orders").failsWith(2, "This drops the marks of all rows of public.orders", "--yes");
+        database.terminal().run("drop-columns", "--table", "orders", "--yes").ends(0);
+        assertThat(database.rows(columns)).isEmpty();
+    }
+
+    @Test
+    void aSubscriberKeepsItsTriggersAndLetsReplicationPass() {
+        database.terminal().run(and("apply", ORDERS)).ends(0);
+        database.terminal().run("unprotect", "--subscriber", "--table", "orders", "--yes").ends(0);
+        assertThat(database.rows("SELECT DISTINCT tgenabled FROM pg_trigger WHERE tgrelid = 'orders'::regclass AND NOT tgisinternal"))
+                .containsExactly("O");
+    }
+
+    @Test
+    void sqlIsPrintedOrWrittenWithItsUndo() throws IOException {
+        Ran printed = database.terminal().run(and("sql", ORDERS)).ends(0);
+        Ran undo = database.terminal().run(and("rollback-sql", ORDERS)).ends(0);
+        Ran written = database.terminal()
+                .run(and("sql", ORDERS, "--out", folder.toString(), "--version", "48", "--name", "fence orders", "--json"))
+                .ends(0);
+
+        Path migration = Path.of(written.json().at("/migration").asText());
+        assertThat(migration.getFileName()).hasToString("V48__fence_orders.sql");
+        assertThat(Files.readString(migration).stripTrailing()).isEqualTo(printed.out().stripTrailing());
+        assertThat(Files.readString(Path.of(written.json().at("/undo").asText())).stripTrailing())
+                .isEqualTo(undo.out().stripTrailing());
+        assertThat(modes()).isEmpty();
+        database.execute(printed.out());
+        assertThat(modes()).containsExactly("orders observe");
+        database.execute(undo.out());
+        assertThat(modes()).isEmpty();
+    }
+
+    @Test
+    void theWayBackFromEnforceIsObserveWhereItWasObserving() {
+        database.terminal().run(and("apply", ORDERS)).ends(0);
+        Ran undo = database.terminal().run(and("rollback-sql", ORDERS, "--mode", "enforce")).ends(0);
+        database.terminal().run(and("protect", ORDERS, "--mode", "enforce")).ends(0);
+        database.execute(undo.out());
+        assertThat(modes()).containsExactly("orders observe");
+    }
+
+    @Test
+    void wrongFoldersAndVersionsWriteNothing() throws IOException {
+        Path missing = folder.resolve("none");
+        database.terminal()
+                .run(and("sql", ORDERS, "--out", missing.toString(), "--version", "48"))
+                .failsWith(1, missing.toString());
+        Path file = Files.writeString(folder.resolve("file"), "");
+        database.terminal()
+                .run(and("sql", ORDERS, "--out", file.toString(), "--version", "48"))
+                .failsWith(1, file.toString());
+        // Of root, too, nobody can write here.
+        database.terminal()
+                .run(and("sql", ORDERS, "--out", "/proc/self", "--version", "48"))
+                .failsWith(1, "/proc/self");
+        Files.writeString(folder.resolve("V48__orders.sql"), "-- ours");
+        database.terminal()
+                .run(and("sql", ORDERS, "--out", folder.toString(), "--version", "48"))
+                .failsWith(1, "48", "V48__orders.sql");
+        database.terminal()
+                .run(and("sql", ORDERS, "--out", folder.toString(), "--version", "4 8"))
+                .failsWith(2, "4 8");
+        database.terminal()
+                .run(and("sql", ORDERS, "--out", folder.toString()))
+                .fails(2, "--out and --version belong together: the folder of your migrations, and the version of this one.");
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files.map(path -> path.getFileName().toString())).containsExactlyInAnyOrder("file", "V48__orders.sql");
+        }
+        database.terminal().run(and("sql", ORDERS, "--out", folder.toString(), "--version", "49")).ends(0);
+    }
+
+    @Test
+    void amongNothingToDoNoMigrationIsWritten() {
+        database.terminal().run(and("apply", ORDERS)).ends(0);
+        database.terminal()
+                .run(and("sql", ORDERS, "--out", folder.toString(), "--version", "48"))
+                .fails(
+                        1,
+                        "Migration 48 was not written: there is nothing to do here, all is so already. Make it from a database where it"
+                                + " is not.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"plan", "apply", "protect --mode enforce", "sql", "rollback-sql"})
+    void tablesThatCannotBeProtectedAreNamedEachInItsLine(String command) {
+        String[] words = (command + " --table nowhere --lock a --key id --table open_orders --lock b --key id"
+                        + " --table orders --lock c --key missing")
+                .split(" ");
+        Ran ran = database.terminal().run(words).ends(1);
+        assertThat(ran.out()).isEmpty();
+        assertThat(ran.err().lines())
+                .hasSize(3)
+                .allMatch(line -> line.startsWith("fenceline: public."))
+                .anyMatch(line -> line.contains("public.nowhere: "))
+                .anyMatch(line -> line.contains("public.open_orders: ") && line.contains("view of"))
+                .anyMatch(line -> line.contains("public.orders: ") && line.contains("missing"));
+        String[] withJson = Stream.concat(Stream.of(words), Stream.of("--json")).toArray(String[]::new);
+        assertThat(database.terminal().run(withJson).ends(1).json().at("/faults")).hasSize(3);
+        assertThat(modes()).isEmpty();
+    }
+
+    @Test
+    void argumentsThatSayTooLittleOrTooMuchAreNamed() throws IOException {
+        ScriptedTerminal terminal = database.terminal().in(folder);
+        terminal.run("apply")
+                .fails(
+                        2,
+                        "No table is named: give --table app.order --lock order --key id, or --file with a list; there is no"
+                                + " fenceline.yaml in this folder.");
+        terminal.run("unprotect").fails(2, "No table is named: give --table app.order, or --file with a list.");
+        terminal.run("apply", "--table", "orders", "--key", "id")
+                .fails(2, "Table orders needs --lock with the class of its locks, such as --lock order.");
+        String neither = "Table orders needs --key with the columns that name the lock of a row, or --one-lock for one lock over all"
+                + " rows, and not both.";
+        terminal.run("apply", "--table", "orders", "--lock", "order").fails(2, neither);
+        terminal.run(and("apply", ORDERS, "--one-lock")).fails(2, neither);
+        terminal.run(and("protect", ORDERS)).fails(2, "Missing required option: '--mode=MODE' See: fenceline protect --help");
+        terminal.run(and("protect", ORDERS, "--mode", "off"))
+                .fails(2, "Invalid value for option '--mode': 'off' is none of observe, enforce. See: fenceline protect --help");
+        terminal.run(and("apply", ORDERS, "--lock-timeout", "soon"))
+                .fails(2, "Invalid value for option '--lock-timeout': 'soon' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
+        terminal.run(and("apply", ORDERS, "--attempts", "0")).failsWith(2, "attempts is 0");
+        terminal.run(and("apply", ORDERS, "--file", "x")).fails(2, "Name tables by --table or by --file, not both.");
+        terminal.run("apply", "--table", "a.b.c", "--lock", "x", "--key", "id").failsWith(2, "--table a.b.c: ", "has 3 parts");
+        terminal.run("apply", "--table", "orders", "--lock", "9", "--key", "id").failsWith(2, "Lock class '9' cannot be used");
+        assertThat(modes()).isEmpty();
+    }
+
+    @Test
+    void keysHaveSeveralColumnsAnyNamesOrNone() {
+        database.execute("CREATE TABLE \"Odd, Name\" (\"a,b\" int, c text, PRIMARY KEY (\"a,b\", c))");
+        database.terminal()
+                .run("apply", "--table", "\"Odd, Name\"", "--lock", "odd", "--key", "c,\"a,b\"", "--table", "orders", "--lock", "order", "--one-lock")
+                .ends(0);
+        assertThat(database.rows("SELECT relation || ' ' || lock_class || ' ' || key::text FROM fenceline.protected ORDER BY 1"))
+                .containsExactly("\"Odd, Name\" odd {c,\"a,b\"}", "orders order {}");
+    }
+
+    @Test
+    void whoDoesNotOwnTheTableIsTold() {
+        String role = database.newRole("guest_");
+        database.terminal().run("grant", "protection", "--to", role).ends(0);
+        database.as(role)
+                .run(and("apply", ORDERS))
+                .failsWith(1, "public.orders: ", database.server().superuser());
+        assertThat(modes()).isEmpty();
+    }
+
+    @Test
+    void withoutTheSchemaOneIsToldToInstall() {
+        Database empty = Database.empty();
+        empty.execute("CREATE TABLE orders (id int PRIMARY KEY)");
+        empty.terminal().run(and("apply", ORDERS)).failsWith(1, "nstall");
+    }
+
+    @Test
+    void aServerThatGoesHalfWayLeavesWhatIsDoneAndTheNextRunDoesTheRest() throws Exception {
+        String[] both = and("apply", ORDERS, "--table", "line", "--lock", "order", "--key", "order_id", "--attempts", "1", "--lock-timeout", "60s");
+        try (FaultProxy proxy = FaultProxy.to(database.server().host(), database.server().port());
+                Connection other = database.server().dataSource(database.name()).getConnection();
+                Statement blocker = other.createStatement()) {
+            ScriptedTerminal terminal = new ScriptedTerminal()
+                    .with(
+                            "FENCELINE_URL",
+                            "postgresql://" + database.server().superuser() + "@" + proxy.host() + ":" + proxy.port() + "/" + database.name());
+            other.setAutoCommit(false);
+            blocker.execute("LOCK TABLE line IN ACCESS EXCLUSIVE MODE");
+            CompletableFuture<Ran> running = CompletableFuture.supplyAsync(() -> terminal.run(both));
+            awaitWaiter();
+            proxy.refuse();
+            other.rollback();
+
+            Ran ran = running.get(30, TimeUnit.SECONDS);
+            ran.failsWith(4, "public.orders", "public.line");
+            assertThat(modes()).containsExactly("orders observe");
+
+            proxy.heal();
+            assertThat(terminal.run(both).ends(0).out()).contains("1 step done, 1 so already.");
+            assertThat(modes()).containsExactly("line observe", "orders observe");
+        }
+    }
+
+    @Test
+    void aTableThatIsInUseAllTheTimeIsLeftAndItsReaderNamed() throws SQLException {
+        try (Connection other = database.server().dataSource(database.name()).getConnection();
+                Statement blocker = other.createStatement()) {
+            other.setAutoCommit(false);
+            blocker.execute("SET application_name = 'nightly report'");
+            blocker.execute("LOCK TABLE orders IN ROW EXCLUSIVE MODE");
+            String[] once = and("apply", ORDERS, "--attempts", "1", "--lock-timeout", "50ms");
+
+            Ran ran = database.terminal().run(once);
+            ran.failsWith(4, "public.orders", "nightly report");
+            String[] json = Stream.concat(Stream.of(once), Stream.of("--json")).toArray(String[]::new);
+            assertThat(database.terminal().run(json).ends(4).json().at("/steps/0/outcome").asText()).isEqualTo("not_done");
+            other.rollback();
+        }
+        database.terminal().run(and("apply", ORDERS)).ends(0);
+    }
+
+    private void awaitWaiter() {
+        Waits.until("a session waits for the table", Duration.ofSeconds(30), () -> !database.rows(
+                        "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'line'::regclass")
+                .isEmpty());
+    }
+}
