@@ -22,7 +22,9 @@ import picocli.CommandLine.Spec;
 /** How a command reaches the lock server. */
 final class RedisOptions {
 
-    private static final Pattern SCHEME = Pattern.compile("(rediss?)(-sentinel|-cluster)?://(.*)", Pattern.DOTALL);
+    private static final String HOST = "(?:\\[[0-9A-Fa-f:.%]+\\]|[^:/?#@,\\[\\]\\s]*)(?::[0-9]{1,5})?";
+    private static final Pattern SCHEME = Pattern.compile(
+            "(rediss?)(-sentinel|-cluster)?://((?:.*@)?" + HOST + "(?:," + HOST + ")*(?:[/?#][^@]*)?)", Pattern.DOTALL);
     private static final String FORM = "redis://host[:port], redis-sentinel://host[:port],…#master or redis-cluster://host[:port],…,"
             + " with rediss for TLS";
     private static final String INSTEAD =

@@ -22,7 +22,7 @@ final class Steps {
             boolean open = step.state() == Step.State.TO_DO;
             report.line(open ? Report.Style.HEADING : Report.Style.PLAIN, step.toString());
             if (open) {
-                step.lock().ifPresent(lock -> report.line("    locks " + lock.table() + " in " + lock.mode() + ": blocks "
+                step.lock().ifPresent(lock -> report.line("    locks " + lock.table() + " in " + lock.mode() + ": "
                         + lock.blocks() + ", " + lock.held() + "; " + lock.why()));
             }
         }

@@ -97,7 +97,7 @@ class FirstTableTest {
         words.replaceAll(word -> word.equals("shop") ? shop : word);
         Ran ran = terminal.run(words.toArray(String[]::new));
         exitCode = ran.exitCode();
-        return ran.out() + ran.err();
+        return ran.out() + ran.said();
     }
 
     private static String sql(String sql, Statement statement) {

@@ -90,7 +90,8 @@ class HelpTest {
         Process bash = new ProcessBuilder("bash", probe.toString()).redirectErrorStream(true).start();
         String said = new String(bash.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         assertThat(bash.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(said.lines()).containsExactly("verify violations", "show", "--password-file");
+        // Outside of a real completion bash says of compopt that it has nothing to do.
+        assertThat(said.lines().filter(line -> !line.contains("compopt"))).containsExactly("verify violations", "show", "--password-file");
     }
 
     @Test

@@ -16,7 +16,7 @@ class InstallTest {
 
         Ran first = database.terminal().run("install").ends(0);
         assertThat(first.out()).startsWith("Installed: the schema fenceline has version " + version + ".");
-        assertThat(first.err()).isEmpty();
+        assertThat(first.said()).isEmpty();
         assertThat(database.terminal().run("upgrade").ends(0).out())
                 .startsWith("Upgraded: the schema fenceline has version " + version + ".");
 

@@ -50,7 +50,8 @@ class ProgressTest {
     @Test
     void whatIsQuickSaysNothing() {
         ScriptedTerminal terminal = new ScriptedTerminal().answering();
-        assertThat(Progress.during(terminal, "Looking", progress -> "done")).isEqualTo("done");
+        String result = Progress.during(terminal, "Looking", progress -> "done");
+        assertThat(result).isEqualTo("done");
         assertThat(terminal.err.toString()).isEmpty();
     }
 }

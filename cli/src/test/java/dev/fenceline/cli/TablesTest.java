@@ -211,7 +211,7 @@ class TablesTest {
                 .split(" ");
         Ran ran = database.terminal().run(words).ends(1);
         assertThat(ran.out()).isEmpty();
-        assertThat(ran.err().lines())
+        assertThat(ran.said().lines())
                 .hasSize(3)
                 .allMatch(line -> line.startsWith("fenceline: public."))
                 .anyMatch(line -> line.contains("public.nowhere: "))
