@@ -1,5 +1,6 @@
 package dev.fenceline.cli;
 
+import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.migrations.FenceMigrations;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -30,15 +31,22 @@ final class Install extends Subcommand {
     Report run() throws SQLException {
         DataSource source = postgres.connect();
         Progress.during(
-                terminal, "Waiting for locks, or for another process that installs", progress -> {
-                    FenceMigrations.on(source).install();
-                    return source;
-                });
+                terminal, "Waiting for locks, or for another process that installs", progress -> install(source));
         int version = version(source);
         return Report.ok()
                 .line(Report.Style.GOOD, done + ": the schema fenceline has version " + version + ".")
                 .line("Next: fenceline grant app --to ROLE, once for the role of each application, and again after an upgrade.")
                 .field("schemaVersion", version);
+    }
+
+    private static DataSource install(DataSource source) {
+        try {
+            FenceMigrations.on(source).install();
+            return source;
+        } catch (BackendUnavailableException e) {
+            // It was there a moment ago, and some of the versions may be installed.
+            throw new Failure(Outcome.UNFINISHED, String.valueOf(e.getMessage()), e);
+        }
     }
 
     private static int version(DataSource source) throws SQLException {

@@ -2,6 +2,12 @@ package dev.fenceline.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fenceline.testkit.FaultProxy;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +41,34 @@ class InstallTest {
                 .failsWith(1, "permission denied for database", "have an administrator run: CREATE SCHEMA fenceline");
         assertThat(database.rows("SELECT nspname FROM pg_namespace WHERE nspname = 'fenceline'"))
                 .isEmpty();
+    }
+
+    @Test
+    void aServerThatGoesWhileItInstallsIsToldAndTheNextRunDoesTheRest() throws Exception {
+        Database database = Database.empty();
+        try (FaultProxy proxy = FaultProxy.to(database.server().host(), database.server().port());
+                Connection other = database.server().dataSource(database.name()).getConnection();
+                Statement statement = other.createStatement()) {
+            statement.execute("SELECT pg_advisory_lock(hashtextextended('fenceline.install', 0))");
+            ScriptedTerminal terminal = new ScriptedTerminal()
+                    .with(
+                            "FENCELINE_URL",
+                            "postgresql://" + database.server().superuser() + "@" + proxy.host() + ":" + proxy.port() + "/"
+                                    + database.name());
+            CompletableFuture<Ran> running = CompletableFuture.supplyAsync(() -> terminal.run("install"));
+            Waits.until(
+                    "the installation waits for its turn",
+                    Duration.ofSeconds(30),
+                    () -> !database.rows("SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+                                    + " WHERE NOT l.granted AND l.locktype = 'advisory' AND d.datname = current_database()")
+                            .isEmpty());
+            proxy.refuse();
+            running.get(30, TimeUnit.SECONDS).failsWith(4, "Installing the fence schema failed", "what was installed so far stays");
+
+            statement.execute("SELECT pg_advisory_unlock_all()");
+            proxy.heal();
+            terminal.run("install").ends(0);
+        }
     }
 
     @Test
