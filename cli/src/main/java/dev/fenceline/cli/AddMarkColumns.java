@@ -6,7 +6,9 @@ import dev.fenceline.migrations.TableName;
 import picocli.CommandLine.Command;
 
 /** Prepares tables for row mode. */
-@Command(name = "add-columns", description = "Adds the two columns of row mode, without rewriting the table. Protected tables need none.")
+@Command(
+        name = "add-columns",
+        description = "Adds the two columns of row mode, without rewriting the table. Protected tables need none.")
 final class AddMarkColumns extends ChangeTables {
 
     AddMarkColumns(Terminal terminal) {

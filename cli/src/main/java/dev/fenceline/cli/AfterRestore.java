@@ -9,8 +9,9 @@ import picocli.CommandLine.Mixin;
 /** Makes a restored database refuse everybody of before. */
 @Command(
         name = "after-restore",
-        description = "After a restore from a backup, before anybody writes: raises all marks, so that every holder of before is refused. Run"
-                + " it again after an interruption.")
+        description =
+                "After a restore from a backup, before anybody writes: raises all marks, so that every holder of before is refused. Run"
+                        + " it again after an interruption.")
 final class AfterRestore extends Subcommand {
 
     @Mixin
@@ -28,12 +29,13 @@ final class AfterRestore extends Subcommand {
     @Override
     Report run() {
         DataSource source = postgres.connect();
-        confirmation.require("This raises every mark of the database, so that every holder of now is refused and has to acquire anew.");
+        confirmation.require(
+                "This raises every mark of the database, so that every holder of now is refused and has to acquire anew.");
         Restoration done;
         try (Progress progress = Progress.of(terminal, "Raising marks")) {
             done = FenceOperations.on(source)
-                    .afterRestore(step -> progress.now("Raising marks of " + step.relation() + ": " + step.raised() + " of "
-                            + step.looked() + " so far"));
+                    .afterRestore(step -> progress.now("Raising marks of " + step.relation() + ": " + step.raised()
+                            + " of " + step.looked() + " so far"));
         }
         Report report = Report.of(done.isComplete() ? Outcome.OK : Outcome.UNFINISHED);
         done.toString().lines().forEach(report::line);

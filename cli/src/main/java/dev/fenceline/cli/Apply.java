@@ -13,8 +13,9 @@ import picocli.CommandLine.Option;
 /** Protects tables in the modes that are declared. */
 @Command(
         name = "apply",
-        description = "Protects the tables as they are declared, each in a transaction of its own, with patience: no writer waits longer than"
-                + " --lock-timeout. Run it again after an interruption: what is done stays.")
+        description =
+                "Protects the tables as they are declared, each in a transaction of its own, with patience: no writer waits longer than"
+                        + " --lock-timeout. Run it again after an interruption: what is done stays.")
 final class Apply extends Subcommand {
 
     @Mixin
@@ -25,7 +26,8 @@ final class Apply extends Subcommand {
             paramLabel = "MODE",
             order = 15,
             converter = Mode.Reader.class,
-            description = "observe or enforce, for all of these tables; otherwise as the file says, and observe where nothing does.")
+            description =
+                    "observe or enforce, for all of these tables; otherwise as the file says, and observe where nothing does.")
     private @Nullable Mode mode;
 
     @Mixin

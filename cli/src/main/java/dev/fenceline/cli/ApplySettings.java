@@ -35,7 +35,8 @@ final class ApplySettings {
     /** Checks before anything is sent. */
     ApplyOptions.Builder options() {
         Duration timeout = Texts.duration("--lock-timeout", lockTimeout);
-        ApplyOptions.Builder options = ApplyOptions.builder().lockTimeout(timeout).attempts(attempts);
+        ApplyOptions.Builder options =
+                ApplyOptions.builder().lockTimeout(timeout).attempts(attempts);
         var unused = options.build();
         return options;
     }
@@ -43,12 +44,14 @@ final class ApplySettings {
     Applied apply(Plan plan) throws InterruptedException {
         ApplyOptions.Builder options = options();
         try (Progress progress = Progress.of(terminal, "Applying")) {
-            return plan.apply(options.progress(heard -> progress.now(text(heard))).build());
+            return plan.apply(
+                    options.progress(heard -> progress.now(text(heard))).build());
         }
     }
 
     private static String text(ApplyProgress heard) {
-        String step = heard.number() + " of " + heard.total() + ": " + heard.step().change().table();
+        String step = heard.number() + " of " + heard.total() + ": "
+                + heard.step().change().table();
         return switch (heard.stage()) {
             case ATTEMPT -> step + ", attempt " + heard.attempt();
             case BLOCKED -> step + ", attempt " + heard.attempt() + " got no lock in time: " + heard.detail();

@@ -42,7 +42,8 @@ final class ChangeOptions {
             paramLabel = "MODE",
             order = 15,
             converter = Mode.Reader.class,
-            description = "observe or enforce, for all of these tables; otherwise as the file says, and observe where nothing does.")
+            description =
+                    "observe or enforce, for all of these tables; otherwise as the file says, and observe where nothing does.")
     private @Nullable Mode mode;
 
     @Option(
@@ -61,9 +62,12 @@ final class ChangeOptions {
     List<Change> changes() {
         return switch (work) {
             case PROTECT -> protections(tables.declared(), Optional.ofNullable(mode));
-            case UNPROTECT -> tables.names().stream().<Change>map(Unprotect::table).toList();
-            case ADD_COLUMNS -> tables.names().stream().<Change>map(AddColumns::new).toList();
-            case DROP_COLUMNS -> tables.names().stream().<Change>map(DropColumns::new).toList();
+            case UNPROTECT ->
+                tables.names().stream().<Change>map(Unprotect::table).toList();
+            case ADD_COLUMNS ->
+                tables.names().stream().<Change>map(AddColumns::new).toList();
+            case DROP_COLUMNS ->
+                tables.names().stream().<Change>map(DropColumns::new).toList();
         };
     }
 

@@ -6,7 +6,8 @@ import picocli.CommandLine.Command;
 /** Prints what a shell needs to complete commands and options. */
 @Command(
         name = "completion",
-        description = "Prints a script for bash and zsh that completes commands and options: source <(fenceline completion)")
+        description =
+                "Prints a script for bash and zsh that completes commands and options: source <(fenceline completion)")
 final class Completion extends Subcommand {
 
     Completion(Terminal terminal) {

@@ -24,7 +24,8 @@ final class Confirmation {
             return;
         }
         if (!terminal.answers()) {
-            throw Failure.usage(consequence + " Nobody can be asked here whether that is meant: say so with --yes. Nothing was changed.");
+            throw Failure.usage(consequence
+                    + " Nobody can be asked here whether that is meant: say so with --yes. Nothing was changed.");
         }
         String answer = terminal.ask(Texts.printable(consequence) + " Type yes to go on: ");
         if (!answer.strip().equalsIgnoreCase("yes")) {

@@ -44,7 +44,8 @@ final class DeclarationFile {
         try {
             text = Files.readString(file);
         } catch (NoSuchFileException e) {
-            throw Failure.usage("The file " + file + " does not exist. It lists the tables to protect; see docs/cli.md.");
+            throw Failure.usage(
+                    "The file " + file + " does not exist. It lists the tables to protect; see docs/cli.md.");
         } catch (AccessDeniedException e) {
             throw Failure.usage("The file " + file + " may not be read by this user.");
         } catch (MalformedInputException e) {
@@ -107,8 +108,9 @@ final class DeclarationFile {
                 case "lock" -> lock = Optional.of(text(name));
                 case "key" -> key = Optional.of(columns());
                 case "mode" -> mode = mode();
-                default -> throw wrong(
-                        file, here, "unknown key '" + name + "'; a table has 'table', 'lock', 'key' and 'mode'");
+                default ->
+                    throw wrong(
+                            file, here, "unknown key '" + name + "'; a table has 'table', 'lock', 'key' and 'mode'");
             }
         }
         return new Declared(
@@ -129,9 +131,10 @@ final class DeclarationFile {
 
     private String text(String name) throws IOException {
         JsonToken token = parser.currentToken();
-        String value = token != null && token.isScalarValue() && token != JsonToken.VALUE_NULL && !parser.isCurrentAlias()
-                ? parser.getText().strip()
-                : "";
+        String value =
+                token != null && token.isScalarValue() && token != JsonToken.VALUE_NULL && !parser.isCurrentAlias()
+                        ? parser.getText().strip()
+                        : "";
         if (value.isEmpty()) {
             throw wrong("'" + name + "' is to be a text");
         }

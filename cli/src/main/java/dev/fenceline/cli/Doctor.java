@@ -12,8 +12,9 @@ import picocli.CommandLine.Mixin;
 /** Looks for settings under which locks and fences do not hold. */
 @Command(
         name = "doctor",
-        description = "Looks at PostgreSQL, Redis, or both, as they are named, for settings under which fences or locks do not hold. Ends with"
-                + " 1 where it finds an error or a warning.")
+        description =
+                "Looks at PostgreSQL, Redis, or both, as they are named, for settings under which fences or locks do not hold. Ends with"
+                        + " 1 where it finds an error or a warning.")
 final class Doctor extends Subcommand {
 
     @Mixin
@@ -31,7 +32,8 @@ final class Doctor extends Subcommand {
     @Override
     Report run() {
         if (!postgres.given() && !redis.given()) {
-            throw Failure.usage("No server is named: give --url, --redis or both, or set FENCELINE_URL or FENCELINE_REDIS.");
+            throw Failure.usage(
+                    "No server is named: give --url, --redis or both, or set FENCELINE_URL or FENCELINE_REDIS.");
         }
         List<Finding> findings = new ArrayList<>();
         List<String> examined = new ArrayList<>();
@@ -52,7 +54,11 @@ final class Doctor extends Subcommand {
                         healthy ? Report.Style.GOOD : Report.Style.PLAIN,
                         String.join(" and ", examined) + ": "
                                 + (healthy ? "nothing unsafe found." : Texts.count(findings.size(), "finding") + "."))
-                .field("examined", examined.stream().map(name -> name.toLowerCase(Locale.ROOT)).toList())
+                .field(
+                        "examined",
+                        examined.stream()
+                                .map(name -> name.toLowerCase(Locale.ROOT))
+                                .toList())
                 .field(
                         "findings",
                         findings.stream()

@@ -13,7 +13,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** The marks of single locks in the database. */
-@Command(name = "fence", description = "The mark of a lock in the database: who was admitted last, who is in the way, raising it.")
+@Command(
+        name = "fence",
+        description = "The mark of a lock in the database: who was admitted last, who is in the way, raising it.")
 final class FenceCommands extends Group {
 
     @Command(name = "show", description = "Shows the newest token that the database has admitted for a lock.")
@@ -43,7 +45,8 @@ final class FenceCommands extends Group {
 
     @Command(
             name = "blockers",
-            description = "Lists the sessions that keep a claim of a lock waiting. Without pg_read_all_stats little is seen of other roles.")
+            description =
+                    "Lists the sessions that keep a claim of a lock waiting. Without pg_read_all_stats little is seen of other roles.")
     static final class Blockers extends Subcommand {
 
         @Mixin
@@ -74,7 +77,8 @@ final class FenceCommands extends Group {
                                             "pid", blocker.pid(),
                                             "application", blocker.application(),
                                             "state", blocker.state().orElse(null),
-                                            "transactionSince", blocker.transactionSince().orElse(null),
+                                            "transactionSince",
+                                                    blocker.transactionSince().orElse(null),
                                             "stateSince", blocker.stateSince().orElse(null),
                                             "queryStart", blocker.queryStart().orElse(null)))
                                     .toList());
@@ -83,7 +87,8 @@ final class FenceCommands extends Group {
 
     @Command(
             name = "raise",
-            description = "Raises the mark of a lock, so that whoever holds the lock now is refused here. He is not told before he writes.")
+            description =
+                    "Raises the mark of a lock, so that whoever holds the lock now is refused here. He is not told before he writes.")
     static final class Raise extends Subcommand {
 
         @Mixin
@@ -106,8 +111,9 @@ final class FenceCommands extends Group {
             LockName name = argument.name();
             DataSource source = postgres.connect();
             FenceOperations operations = FenceOperations.on(source);
-            confirmation.require("This refuses every holder of lock '" + name + "' until he acquires anew; its mark is now "
-                    + operations.mark(name).map(Mark::toString).orElse("never claimed") + ".");
+            confirmation.require(
+                    "This refuses every holder of lock '" + name + "' until he acquires anew; its mark is now "
+                            + operations.mark(name).map(Mark::toString).orElse("never claimed") + ".");
             Mark mark = operations.raise(name);
             return Report.ok()
                     .line(Report.Style.GOOD, "Raised: " + mark)

@@ -75,8 +75,7 @@ public final class Fenceline {
         Commands.addTo(root, terminal);
         root.setOut(terminal.out());
         root.setErr(terminal.err());
-        root.setColorScheme(
-                CommandLine.Help.defaultColorScheme(terminal.colour() ? Ansi.ON : Ansi.OFF));
+        root.setColorScheme(CommandLine.Help.defaultColorScheme(terminal.colour() ? Ansi.ON : Ansi.OFF));
         root.setParameterExceptionHandler((e, args) -> Failures.misunderstood(terminal, e, args));
         return root;
     }

@@ -50,9 +50,10 @@ final class Grant extends Subcommand {
             paramLabel = "USE",
             arity = "1..*",
             converter = Use.Reader.class,
-            description = "app: claim and enter; rows: row mode; protection: protect tables that the role owns; operations: look at"
-                    + " marks and violations and raise marks; bypass: go around the fence,"
-                    + " on the record. Several may be given.")
+            description =
+                    "app: claim and enter; rows: row mode; protection: protect tables that the role owns; operations: look at"
+                            + " marks and violations and raise marks; bypass: go around the fence,"
+                            + " on the record. Several may be given.")
     private List<Use> uses = new ArrayList<>();
 
     Grant(Terminal terminal) {

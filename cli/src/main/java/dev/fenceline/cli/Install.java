@@ -12,8 +12,9 @@ import picocli.CommandLine.Mixin;
 
 /** Brings the schema up to this release. */
 @Command(
-        description = "Creates the schema fenceline, or brings it up to this release. It touches nothing else, and keeps a history of its"
-                + " own; running it again is harmless.")
+        description =
+                "Creates the schema fenceline, or brings it up to this release. It touches nothing else, and keeps a history of its"
+                        + " own; running it again is harmless.")
 final class Install extends Subcommand {
 
     @Mixin
@@ -35,7 +36,8 @@ final class Install extends Subcommand {
         int version = version(source);
         return Report.ok()
                 .line(Report.Style.GOOD, done + ": the schema fenceline has version " + version + ".")
-                .line("Next: fenceline grant app --to ROLE, once for the role of each application, and again after an upgrade.")
+                .line(
+                        "Next: fenceline grant app --to ROLE, once for the role of each application, and again after an upgrade.")
                 .field("schemaVersion", version);
     }
 

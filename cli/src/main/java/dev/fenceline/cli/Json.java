@@ -36,7 +36,8 @@ final class Json {
         Map<String, @Nullable Object> object = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             Object value = namesAndValues[i + 1];
-            object.put(String.valueOf(namesAndValues[i]), value instanceof Instant instant ? instant.toString() : value);
+            object.put(
+                    String.valueOf(namesAndValues[i]), value instanceof Instant instant ? instant.toString() : value);
         }
         return object;
     }

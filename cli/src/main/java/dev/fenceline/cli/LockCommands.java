@@ -24,7 +24,10 @@ import picocli.CommandLine.Option;
 @Command(name = "locks", description = "The locks in Redis: who holds them, who waits, taking one away.")
 final class LockCommands extends Group {
 
-    @Command(name = "ls", description = "Lists the locks that are taken, by name. Looks in small steps that do not hold up the server.")
+    @Command(
+            name = "ls",
+            description =
+                    "Lists the locks that are taken, by name. Looks in small steps that do not hold up the server.")
     static final class Ls extends Subcommand {
 
         @Option(
@@ -82,7 +85,8 @@ final class LockCommands extends Group {
             Report report = Report.ok();
             shown.forEach(lock -> report.line(line(lock)));
             report.line(Texts.count(shown.size(), "lock") + (more ? ", and there are more: raise --limit." : "."));
-            return report.field("locks", shown.stream().map(LockCommands::json).toList()).field("more", more);
+            return report.field("locks", shown.stream().map(LockCommands::json).toList())
+                    .field("more", more);
         }
     }
 
@@ -120,8 +124,9 @@ final class LockCommands extends Group {
 
     @Command(
             name = "force-release",
-            description = "Takes a lock from its holder, and gives it to whoever waits. The holder is not stopped: what he still writes is"
-                    + " refused only where a fence is, once a newer holder has claimed or the mark was raised.")
+            description =
+                    "Takes a lock from its holder, and gives it to whoever waits. The holder is not stopped: what he still writes is"
+                            + " refused only where a fence is, once a newer holder has claimed or the mark was raised.")
     static final class ForceRelease extends Subcommand {
 
         @Mixin
@@ -150,21 +155,25 @@ final class LockCommands extends Group {
                 if (seen.isEmpty()) {
                     return free(name);
                 }
-                confirmation.require("This takes the lock from its holder, who goes on unaware: " + line(seen.get()) + ".");
+                confirmation.require(
+                        "This takes the lock from its holder, who goes on unaware: " + line(seen.get()) + ".");
                 ForcedRelease released = inspector.forceRelease(seen.get());
                 return switch (released) {
                     case FREE -> free(name);
-                    case CHANGED -> throw Failure.refused("Lock '" + name
-                            + "' was granted anew while you looked, and was left as it is. Look again: fenceline locks show " + name);
-                    case RELEASED -> Report.ok()
-                            .line(Report.Style.GOOD, "Released: " + line(seen.get()) + ".")
-                            .line(
-                                    kind.kind() == LockKind.FENCED
-                                            ? "Its holder was not stopped. To have the database refuse him now: fenceline fence raise "
-                                                    + name
-                                            : "Its holder was not stopped, and nothing refuses what he still does.")
-                            .field("released", true)
-                            .field("lock", json(seen.get()));
+                    case CHANGED ->
+                        throw Failure.refused("Lock '" + name
+                                + "' was granted anew while you looked, and was left as it is. Look again: fenceline locks show "
+                                + name);
+                    case RELEASED ->
+                        Report.ok()
+                                .line(Report.Style.GOOD, "Released: " + line(seen.get()) + ".")
+                                .line(
+                                        kind.kind() == LockKind.FENCED
+                                                ? "Its holder was not stopped. To have the database refuse him now: fenceline fence raise "
+                                                        + name
+                                                : "Its holder was not stopped, and nothing refuses what he still does.")
+                                .field("released", true)
+                                .field("lock", json(seen.get()));
                 };
             }
         }
@@ -180,11 +189,14 @@ final class LockCommands extends Group {
     private static String line(LockState lock) {
         return lock.name() + " (" + KindOption.word(lock.kind()) + ") "
                 + switch (lock.status()) {
-                    case HELD -> "held by " + lock.process().map(HolderProcess::toString).orElse("somebody");
+                    case HELD ->
+                        "held by " + lock.process().map(HolderProcess::toString).orElse("somebody");
                     case KEPT -> "released, and kept taken";
                     case UNKNOWN -> "taken by something that this release does not know";
                 }
-                + lock.timeToLive().map(left -> ", " + left.toMillis() + " ms left").orElse(", without an end")
+                + lock.timeToLive()
+                        .map(left -> ", " + left.toMillis() + " ms left")
+                        .orElse(", without an end")
                 + (lock.waiting() == 0 ? "" : ", " + lock.waiting() + " waiting");
     }
 
@@ -207,13 +219,16 @@ final class LockCommands extends Group {
                 "holder", lock.token().map(token -> token.holder().toString()).orElse(null),
                 "process",
                         lock.process()
-                                .map(holder -> process(holder.application(), holder.host(), holder.pid(), holder.since()))
+                                .map(holder ->
+                                        process(holder.application(), holder.host(), holder.pid(), holder.since()))
                                 .orElse(null),
-                "timeToLiveMillis", lock.timeToLive().map(left -> left.toMillis()).orElse(null),
+                "timeToLiveMillis",
+                        lock.timeToLive().map(left -> left.toMillis()).orElse(null),
                 "waiting", lock.waiting(),
                 "first",
                         lock.first().stream()
-                                .map(waiter -> process(waiter.application(), waiter.host(), waiter.pid(), waiter.since()))
+                                .map(waiter ->
+                                        process(waiter.application(), waiter.host(), waiter.pid(), waiter.since()))
                                 .toList(),
                 "counter", number(lock.counter()),
                 "floor", number(lock.floor()),

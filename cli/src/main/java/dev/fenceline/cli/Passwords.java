@@ -41,7 +41,8 @@ final class Passwords {
         } catch (MalformedInputException e) {
             throw Failure.usage("The file of " + option + ", " + file + ", is no text in UTF-8.");
         } catch (IOException e) {
-            throw Failure.usage("The file of " + option + ", " + file + ", cannot be read: it is no ordinary file, or its disk fails.");
+            throw Failure.usage("The file of " + option + ", " + file
+                    + ", cannot be read: it is no ordinary file, or its disk fails.");
         }
         String password = text.lines().findFirst().orElse("");
         if (password.isEmpty()) {
@@ -54,7 +55,8 @@ final class Passwords {
     static ParameterException refused(CommandSpec spec, String where, String instead) {
         return new ParameterException(
                 spec.commandLine(),
-                where + " is refused: arguments can be read by everybody on this machine while the command runs, and stay in the"
+                where
+                        + " is refused: arguments can be read by everybody on this machine while the command runs, and stay in the"
                         + " history of the shell. " + instead);
     }
 }

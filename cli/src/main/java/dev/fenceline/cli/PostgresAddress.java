@@ -18,8 +18,10 @@ import java.util.regex.Pattern;
 record PostgresAddress(String url, String name, Optional<String> user, Optional<String> password) {
 
     private static final Pattern SCHEME = Pattern.compile("(?:jdbc:)?postgres(?:ql)?://(.*)", Pattern.DOTALL);
-    private static final Pattern HOSTS = Pattern.compile("(?:(?:\\[[0-9A-Fa-f:.%]+\\]|[A-Za-z0-9._-]*)(?::[0-9]{1,5})?,?)*");
-    private static final String FORM = "postgresql://[user@]host[:port]/database or jdbc:postgresql://host[:port]/database";
+    private static final Pattern HOSTS =
+            Pattern.compile("(?:(?:\\[[0-9A-Fa-f:.%]+\\]|[A-Za-z0-9._-]*)(?::[0-9]{1,5})?,?)*");
+    private static final String FORM =
+            "postgresql://[user@]host[:port]/database or jdbc:postgresql://host[:port]/database";
 
     /** Reads an address. What does not fit is not repeated, since a password may be in it wherever it stands. */
     static PostgresAddress parse(String where, String text) {
@@ -37,14 +39,17 @@ record PostgresAddress(String url, String name, Optional<String> user, Optional<
         String hosts = slash < 0 ? path : path.substring(0, slash);
         String database = slash < 0 ? "" : path.substring(slash + 1);
         if (!HOSTS.matcher(hosts).matches() || database.contains("/")) {
-            throw Failure.usage(where + " is no address of PostgreSQL: its host, port or database cannot be read. It reads " + FORM
-                    + ", with %2F for a slash in a name.");
+            throw Failure.usage(
+                    where + " is no address of PostgreSQL: its host, port or database cannot be read. It reads " + FORM
+                            + ", with %2F for a slash in a name.");
         }
         int colon = login.indexOf(':');
         Optional<String> user = nonEmpty(decoded(where, colon < 0 ? login : login.substring(0, colon)));
-        Optional<String> password = colon < 0 ? Optional.empty() : Optional.of(decoded(where, login.substring(colon + 1)));
+        Optional<String> password =
+                colon < 0 ? Optional.empty() : Optional.of(decoded(where, login.substring(colon + 1)));
         List<String> kept = new ArrayList<>();
-        for (String parameter : question < 0 ? new String[0] : place.substring(question + 1).split("&")) {
+        for (String parameter :
+                question < 0 ? new String[0] : place.substring(question + 1).split("&")) {
             int equals = parameter.indexOf('=');
             String key = decoded(where, equals < 0 ? parameter : parameter.substring(0, equals));
             String value = equals < 0 ? "" : parameter.substring(equals + 1);
@@ -72,7 +77,8 @@ record PostgresAddress(String url, String name, Optional<String> user, Optional<
             // A plus is a plus here; it means a space in forms only.
             return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            throw Failure.usage(where + " is no address of PostgreSQL: a % in it is not followed by two hexadecimal digits.");
+            throw Failure.usage(
+                    where + " is no address of PostgreSQL: a % in it is not followed by two hexadecimal digits.");
         }
     }
 }

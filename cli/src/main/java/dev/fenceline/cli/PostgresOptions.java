@@ -27,7 +27,11 @@ final class PostgresOptions {
 
     private @Nullable String url;
 
-    @Option(names = "--user", paramLabel = "ROLE", order = 81, description = "Connect as this role, rather than the one in the URL.")
+    @Option(
+            names = "--user",
+            paramLabel = "ROLE",
+            order = 81,
+            description = "Connect as this role, rather than the one in the URL.")
     private @Nullable String user;
 
     @Option(
@@ -48,7 +52,10 @@ final class PostgresOptions {
             description = "postgresql://host[:port]/database or jdbc:postgresql://…; without it FENCELINE_URL.")
     void url(String text) {
         try {
-            if (text != null && PostgresAddress.parse("The address of --url", text).password().isPresent()) {
+            if (text != null
+                    && PostgresAddress.parse("The address of --url", text)
+                            .password()
+                            .isPresent()) {
                 throw Passwords.refused(spec, "A password in --url", INSTEAD);
             }
         } catch (Failure e) {
@@ -58,7 +65,11 @@ final class PostgresOptions {
         url = text;
     }
 
-    @Option(names = {"--password", "--passwd", "--pw"}, hidden = true, arity = "0..1", fallbackValue = "")
+    @Option(
+            names = {"--password", "--passwd", "--pw"},
+            hidden = true,
+            arity = "0..1",
+            fallbackValue = "")
     void password(String ignored) {
         if (ignored != null) {
             throw Passwords.refused(spec, "A password as an argument", INSTEAD);
@@ -76,8 +87,9 @@ final class PostgresOptions {
                 : PostgresAddress.parse(
                         "The address of FENCELINE_URL",
                         terminal.variable("FENCELINE_URL")
-                                .orElseThrow(() -> Failure.usage(
-                                        "No database is named: give --url postgresql://host/database, or set FENCELINE_URL.")));
+                                .orElseThrow(
+                                        () -> Failure.usage(
+                                                "No database is named: give --url postgresql://host/database, or set FENCELINE_URL.")));
         Optional<String> password = Passwords.from(
                         terminal, "--password-file", passwordFile, "FENCELINE_PASSWORD", "PGPASSWORD")
                 .or(address::password);
@@ -105,7 +117,8 @@ final class PostgresOptions {
             source.setUrl(address.url());
         } catch (IllegalArgumentException e) {
             // Says the whole address again.
-            throw Failure.usage("The address of the database is refused by the driver: its host, port or a parameter cannot be read.");
+            throw Failure.usage(
+                    "The address of the database is refused by the driver: its host, port or a parameter cannot be read.");
         }
         Optional.ofNullable(user).or(address::user).ifPresent(source::setUser);
         password.ifPresent(source::setPassword);
@@ -124,7 +137,8 @@ final class PostgresOptions {
         return state.startsWith("28") || (state.equals("08004") && said(e).contains("password"));
     }
 
-    private static Failure failure(PostgresAddress address, @Nullable String user, SQLException e, boolean hadPassword) {
+    private static Failure failure(
+            PostgresAddress address, @Nullable String user, SQLException e, boolean hadPassword) {
         String state = Objects.requireNonNullElse(e.getSQLState(), "");
         String database = "PostgreSQL at " + address.name();
         if (wantsPassword(e)) {
@@ -138,7 +152,8 @@ final class PostgresOptions {
             return new Failure(
                     Outcome.UNREACHABLE, database + " cannot be reached: " + said(e) + ". Nothing was sent to it.", e);
         }
-        return new Failure(Outcome.REFUSED, database + " refused the connection: " + said(e) + " (SQLSTATE " + state + ").", e);
+        return new Failure(
+                Outcome.REFUSED, database + " refused the connection: " + said(e) + " (SQLSTATE " + state + ").", e);
     }
 
     private static String said(SQLException e) {

@@ -8,8 +8,9 @@ import picocli.CommandLine.Option;
 /** Sets one mode for tables. */
 @Command(
         name = "protect",
-        description = "Puts tables into one mode: observe records writers without their lock and lets them pass, enforce refuses them. The way"
-                + " from enforce back to observe takes effect at once.")
+        description =
+                "Puts tables into one mode: observe records writers without their lock and lets them pass, enforce refuses them. The way"
+                        + " from enforce back to observe takes effect at once.")
 final class ProtectTables extends Subcommand {
 
     @Mixin

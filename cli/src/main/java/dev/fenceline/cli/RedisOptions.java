@@ -25,8 +25,9 @@ final class RedisOptions {
     private static final String HOST = "(?:\\[[0-9A-Fa-f:.%]+\\]|[^:/?#@,\\[\\]\\s]*)(?::[0-9]{1,5})?";
     private static final Pattern SCHEME = Pattern.compile(
             "(rediss?)(-sentinel|-cluster)?://((?:.*@)?" + HOST + "(?:," + HOST + ")*(?:[/?#][^@]*)?)", Pattern.DOTALL);
-    private static final String FORM = "redis://host[:port], redis-sentinel://host[:port],…#master or redis-cluster://host[:port],…,"
-            + " with rediss for TLS";
+    private static final String FORM =
+            "redis://host[:port], redis-sentinel://host[:port],…#master or redis-cluster://host[:port],…,"
+                    + " with rediss for TLS";
     private static final String INSTEAD =
             "Set FENCELINE_REDIS_PASSWORD, or use --redis-password-file, or leave it out and be asked; a user goes to --redis-user.";
 
@@ -60,22 +61,23 @@ final class RedisOptions {
         this.terminal = terminal;
     }
 
-    @Option(
-            names = "--redis",
-            paramLabel = "URI",
-            order = 83,
-            description = FORM + "; without it FENCELINE_REDIS.")
+    @Option(names = "--redis", paramLabel = "URI", order = 83, description = FORM + "; without it FENCELINE_REDIS.")
     void uri(String text) {
         if (text != null && text.contains("@")) {
             throw Passwords.refused(spec, "A login in --redis", INSTEAD);
         }
         if (text != null && !SCHEME.matcher(text).matches()) {
-            throw new ParameterException(spec.commandLine(), "The address of --redis is none of Redis. It reads " + FORM + ".");
+            throw new ParameterException(
+                    spec.commandLine(), "The address of --redis is none of Redis. It reads " + FORM + ".");
         }
         uri = text;
     }
 
-    @Option(names = {"--redis-password", "--redis-pw"}, hidden = true, arity = "0..1", fallbackValue = "")
+    @Option(
+            names = {"--redis-password", "--redis-pw"},
+            hidden = true,
+            arity = "0..1",
+            fallbackValue = "")
     void password(String ignored) {
         if (ignored != null) {
             throw Passwords.refused(spec, "A password as an argument", INSTEAD);
@@ -91,7 +93,8 @@ final class RedisOptions {
         String where = uri == null ? "FENCELINE_REDIS" : "--redis";
         String text = Optional.ofNullable(uri)
                 .or(() -> terminal.variable("FENCELINE_REDIS"))
-                .orElseThrow(() -> Failure.usage("No lock server is named: give --redis redis://host, or set FENCELINE_REDIS."));
+                .orElseThrow(() ->
+                        Failure.usage("No lock server is named: give --redis redis://host, or set FENCELINE_REDIS."));
         Optional<String> password =
                 Passwords.from(terminal, "--redis-password-file", passwordFile, "FENCELINE_REDIS_PASSWORD");
         try {
@@ -108,7 +111,10 @@ final class RedisOptions {
     private LockInspector inspector(String where, String text, Optional<String> password) {
         LockOptions options;
         try {
-            options = LockOptions.builder().keyPrefix(keyPrefix).application("fenceline").build();
+            options = LockOptions.builder()
+                    .keyPrefix(keyPrefix)
+                    .application("fenceline")
+                    .build();
         } catch (IllegalArgumentException e) {
             throw Failure.usage("--key-prefix: " + e.getMessage());
         }
@@ -123,11 +129,13 @@ final class RedisOptions {
         for (RedisURI server : servers) {
             // Those of the address itself stay, unless others are given; RedisURI has no getter that shows them.
             if (user != null || password.isPresent()) {
-                server.setCredentialsProvider(RedisCredentialsProvider.from(
-                        () -> RedisCredentials.just(user, password.map(String::toCharArray).orElse(null))));
+                server.setCredentialsProvider(RedisCredentialsProvider.from(() -> RedisCredentials.just(
+                        user, password.map(String::toCharArray).orElse(null))));
             }
         }
-        return cluster ? LockInspector.connectCluster(servers, options) : LockInspector.connect(servers.get(0), options);
+        return cluster
+                ? LockInspector.connectCluster(servers, options)
+                : LockInspector.connect(servers.get(0), options);
     }
 
     private static List<RedisURI> servers(String where, String text, boolean several) {

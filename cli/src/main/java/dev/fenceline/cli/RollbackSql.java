@@ -10,7 +10,8 @@ import picocli.CommandLine.Mixin;
 /** The way back, made before the way there. */
 @Command(
         name = "rollback-sql",
-        description = "Prints the SQL that undoes what apply would do now. Keep it before you apply: afterwards there is nothing to undo.")
+        description =
+                "Prints the SQL that undoes what apply would do now. Keep it before you apply: afterwards there is nothing to undo.")
 final class RollbackSql extends Subcommand {
 
     @Mixin

@@ -9,7 +9,8 @@ import picocli.CommandLine.Mixin;
 /** Tells what would be done, and does nothing. */
 @Command(
         name = "plan",
-        description = "Shows what apply would do to which table, and which locks it would take meanwhile. Changes nothing.")
+        description =
+                "Shows what apply would do to which table, and which locks it would take meanwhile. Changes nothing.")
 final class ShowPlan extends Subcommand {
 
     @Mixin

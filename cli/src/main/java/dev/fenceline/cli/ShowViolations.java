@@ -11,8 +11,9 @@ import picocli.CommandLine.Option;
 /** Who would be refused by enforce. */
 @Command(
         name = "violations",
-        description = "Lists who has written observed tables without their locks: those whom enforce would refuse. Ends with 1 where there are"
-                + " any. Records are kept for 30 days.")
+        description =
+                "Lists who has written observed tables without their locks: those whom enforce would refuse. Ends with 1 where there are"
+                        + " any. Records are kept for 30 days.")
 final class ShowViolations extends Subcommand {
 
     @Option(
@@ -40,8 +41,11 @@ final class ShowViolations extends Subcommand {
         report.line(
                 found.isEmpty()
                         ? "No violations in the last " + since + "."
-                        : Texts.count(found.stream().mapToLong(Violations::transactions).sum(), "transaction") + " in the last "
-                                + since + " wrote without a lock.");
+                        : Texts.count(
+                                        found.stream()
+                                                .mapToLong(Violations::transactions)
+                                                .sum(),
+                                        "transaction") + " in the last " + since + " wrote without a lock.");
         return report.field("since", since)
                 .field(
                         "violations",

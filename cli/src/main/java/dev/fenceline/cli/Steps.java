@@ -22,8 +22,9 @@ final class Steps {
             boolean open = step.state() == Step.State.TO_DO;
             report.line(open ? Report.Style.HEADING : Report.Style.PLAIN, step.toString());
             if (open) {
-                step.lock().ifPresent(lock -> report.line("    locks " + lock.table() + " in " + lock.mode() + ": "
-                        + lock.blocks() + ", " + lock.held() + "; " + lock.why()));
+                step.lock()
+                        .ifPresent(lock -> report.line("    locks " + lock.table() + " in " + lock.mode() + ": "
+                                + lock.blocks() + ", " + lock.held() + "; " + lock.why()));
             }
         }
         warn(report, plan);
@@ -59,7 +60,8 @@ final class Steps {
         applied.steps()
                 .forEach(step -> report.line(
                         step.outcome() == Applied.Outcome.CHANGED ? Report.Style.GOOD : Report.Style.PLAIN,
-                        word(step.outcome()) + ": " + step.step().change().table() + ": " + step.step().summary()
+                        word(step.outcome()) + ": " + step.step().change().table() + ": "
+                                + step.step().summary()
                                 + (step.attempts() > 1 ? " (" + step.attempts() + " attempts)" : "")));
         return report.line(Texts.count(applied.with(Applied.Outcome.CHANGED).size(), "step") + " done, "
                         + applied.with(Applied.Outcome.ALREADY_SO).size() + " so already.")

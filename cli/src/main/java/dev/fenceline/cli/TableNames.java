@@ -17,7 +17,11 @@ final class TableNames {
             description = "A table as SQL writes it: app.order, or 'app.\"Odd.Name\"'. May be repeated.")
     private List<String> tables = new ArrayList<>();
 
-    @Option(names = "--file", paramLabel = "FILE", order = 14, description = "All tables of a file as protect reads it.")
+    @Option(
+            names = "--file",
+            paramLabel = "FILE",
+            order = 14,
+            description = "All tables of a file as protect reads it.")
     private @Nullable Path file;
 
     List<TableName> names() {

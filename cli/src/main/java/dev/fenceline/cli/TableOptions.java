@@ -24,7 +24,8 @@ final class TableOptions {
             names = "--file",
             paramLabel = "FILE",
             order = 14,
-            description = "Tables, locks, keys and modes in YAML; without it and without --table, " + FILE + " in this folder.")
+            description = "Tables, locks, keys and modes in YAML; without it and without --table, " + FILE
+                    + " in this folder.")
     private @Nullable Path file;
 
     TableOptions(Terminal terminal) {
@@ -39,17 +40,23 @@ final class TableOptions {
                 paramLabel = "TABLE",
                 required = true,
                 order = 10,
-                description = "A table as SQL writes it: app.order, or 'app.\"Odd.Name\"'. Repeat the four options for more tables.")
+                description =
+                        "A table as SQL writes it: app.order, or 'app.\"Odd.Name\"'. Repeat the four options for more tables.")
         private String table = "";
 
-        @Option(names = "--lock", paramLabel = "CLASS", order = 11, description = "The class of its locks, such as order.")
+        @Option(
+                names = "--lock",
+                paramLabel = "CLASS",
+                order = 11,
+                description = "The class of its locks, such as order.")
         private @Nullable String lock;
 
         @Option(
                 names = "--key",
                 paramLabel = "COLUMNS",
                 order = 12,
-                description = "The columns whose values are the parts of a lock's name, in their order: id, or tenant,id.")
+                description =
+                        "The columns whose values are the parts of a lock's name, in their order: id, or tenant,id.")
         private @Nullable String key;
 
         @Option(names = "--one-lock", order = 13, description = "Instead of --key: one lock for all rows.")
@@ -57,10 +64,12 @@ final class TableOptions {
 
         private Declared declared() {
             if (lock == null) {
-                throw Failure.usage("Table " + table + " needs --lock with the class of its locks, such as --lock order.");
+                throw Failure.usage(
+                        "Table " + table + " needs --lock with the class of its locks, such as --lock order.");
             }
             if ((key == null) != oneLock) {
-                throw Failure.usage("Table " + table + " needs --key with the columns that name the lock of a row, or --one-lock for"
+                throw Failure.usage("Table " + table
+                        + " needs --key with the columns that name the lock of a row, or --one-lock for"
                         + " one lock over all rows, and not both.");
             }
             return new Declared(table, lock, columns(), Optional.empty(), "--table " + table);
@@ -85,8 +94,9 @@ final class TableOptions {
         }
         Path usual = terminal.directory().resolve(FILE);
         if (!Files.exists(usual)) {
-            throw Failure.usage("No table is named: give --table app.order --lock order --key id, or --file with a list; there is no "
-                    + FILE + " in this folder.");
+            throw Failure.usage(
+                    "No table is named: give --table app.order --lock order --key id, or --file with a list; there is no "
+                            + FILE + " in this folder.");
         }
         return once(DeclarationFile.read(usual));
     }
@@ -98,7 +108,8 @@ final class TableOptions {
         }
         return tables.isEmpty()
                 ? declared().stream().map(Declared::name).toList()
-                : TableNames.parsed(tables.stream().map(arguments -> arguments.table).toList());
+                : TableNames.parsed(
+                        tables.stream().map(arguments -> arguments.table).toList());
     }
 
     private static List<Declared> once(List<Declared> tables) {
@@ -108,8 +119,8 @@ final class TableOptions {
                     .filter(other -> other.name().equals(table.name()))
                     .findFirst()
                     .ifPresent(other -> {
-                        throw Failure.usage("Table " + table.name() + " is named twice: at " + other.where() + " and at " + table.where()
-                                + ".");
+                        throw Failure.usage("Table " + table.name() + " is named twice: at " + other.where()
+                                + " and at " + table.where() + ".");
                     });
             distinct.add(table);
         }

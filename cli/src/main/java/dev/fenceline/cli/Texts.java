@@ -35,8 +35,8 @@ final class Texts {
     static Duration duration(String option, String text) {
         Matcher matcher = DURATION.matcher(text);
         if (!matcher.matches()) {
-            throw Failure.usage(
-                    "Invalid value for option '" + option + "': '" + text + "' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
+            throw Failure.usage("Invalid value for option '" + option + "': '" + text
+                    + "' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
         }
         long amount = Long.parseLong(matcher.group(1));
         return switch (matcher.group(2)) {

@@ -8,7 +8,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Takes protection off. */
-@Command(name = "unprotect", description = "Takes the triggers off tables. To let writers pass for a while, rather protect with --mode observe.")
+@Command(
+        name = "unprotect",
+        description =
+                "Takes the triggers off tables. To let writers pass for a while, rather protect with --mode observe.")
 final class UnprotectTables extends ChangeTables {
 
     @Option(

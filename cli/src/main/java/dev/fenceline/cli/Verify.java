@@ -10,8 +10,9 @@ import picocli.CommandLine.Mixin;
 /** For CI: is the database as it is declared? */
 @Command(
         name = "verify",
-        description = "Compares the database with the declared tables: triggers, their modes and keys, partitions, columns, functions."
-                + " Ends with 1 where they differ, and changes nothing.")
+        description =
+                "Compares the database with the declared tables: triggers, their modes and keys, partitions, columns, functions."
+                        + " Ends with 1 where they differ, and changes nothing.")
 final class Verify extends Subcommand {
 
     @Mixin
@@ -28,7 +29,8 @@ final class Verify extends Subcommand {
 
     @Override
     Report run() {
-        List<Protect> declared = tables.declared().stream().map(Declared::protect).toList();
+        List<Protect> declared =
+                tables.declared().stream().map(Declared::protect).toList();
         Verification found = FenceMigrations.on(postgres.connect()).verify(declared);
         Report report = Report.of(found.isAsDeclared() ? Outcome.OK : Outcome.FINDINGS);
         found.differences().forEach(difference -> report.line(Report.Style.BAD, difference.toString()));

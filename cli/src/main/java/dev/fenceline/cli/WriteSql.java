@@ -14,17 +14,26 @@ import picocli.CommandLine.Option;
 /** Gives the work to the user's own migrations. */
 @Command(
         name = "sql",
-        description = "Prints the SQL that apply would run, or writes it and its undo into the folder of your own migrations, as"
-                + " V48__name.sql and U48__name.sql. Plain SQL: Flyway, Liquibase and psql run it.")
+        description =
+                "Prints the SQL that apply would run, or writes it and its undo into the folder of your own migrations, as"
+                        + " V48__name.sql and U48__name.sql. Plain SQL: Flyway, Liquibase and psql run it.")
 final class WriteSql extends Subcommand {
 
     @Mixin
     private final ChangeOptions wanted;
 
-    @Option(names = "--out", paramLabel = "FOLDER", order = 30, description = "The folder of your migrations, such as db/migration.")
+    @Option(
+            names = "--out",
+            paramLabel = "FOLDER",
+            order = 30,
+            description = "The folder of your migrations, such as db/migration.")
     private @Nullable Path folder;
 
-    @Option(names = "--version", paramLabel = "VERSION", order = 31, description = "The version that they get there, such as 48.")
+    @Option(
+            names = "--version",
+            paramLabel = "VERSION",
+            order = 31,
+            description = "The version that they get there, such as 48.")
     private @Nullable String version;
 
     @Option(
@@ -47,16 +56,21 @@ final class WriteSql extends Subcommand {
     @Override
     Report run() {
         if ((folder == null) != (version == null)) {
-            throw Failure.usage("--out and --version belong together: the folder of your migrations, and the version of this one.");
+            throw Failure.usage(
+                    "--out and --version belong together: the folder of your migrations, and the version of this one.");
         }
         List<Change> changes = wanted.changes();
         Plan plan = FenceMigrations.on(postgres.connect()).plan(changes);
         if (folder == null || version == null) {
-            return Report.ok().line(plan.sql().stripTrailing()).field("sql", plan.sql()).field("warnings", plan.warnings());
+            return Report.ok()
+                    .line(plan.sql().stripTrailing())
+                    .field("sql", plan.sql())
+                    .field("warnings", plan.warnings());
         }
         if (Steps.nothingToDo(plan)) {
-            throw Failure.refused("Migration " + version
-                    + " was not written: there is nothing to do here, all is so already. Make it from a database where it is not.");
+            throw Failure.refused(
+                    "Migration " + version
+                            + " was not written: there is nothing to do here, all is so already. Make it from a database where it is not.");
         }
         MigrationFiles files;
         try {

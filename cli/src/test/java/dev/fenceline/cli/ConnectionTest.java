@@ -33,7 +33,9 @@ class ConnectionTest {
     static void aRoleThatNeedsAPassword() throws IOException {
         database = Database.installed();
         role = database.newRole("locked_");
-        database.execute("ALTER ROLE \"" + role + "\" PASSWORD '" + PASSWORD + "'", "GRANT USAGE ON SCHEMA fenceline TO \"" + role + "\"");
+        database.execute(
+                "ALTER ROLE \"" + role + "\" PASSWORD '" + PASSWORD + "'",
+                "GRANT USAGE ON SCHEMA fenceline TO \"" + role + "\"");
         Path hba = Path.of(database.rows("SHOW hba_file").get(0));
         Files.writeString(hba, "host all \"" + role + "\" all scram-sha-256\n" + Files.readString(hba));
         database.execute("SELECT pg_reload_conf()");
@@ -89,8 +91,8 @@ class ConnectionTest {
         Ran ran = terminal.run("grant", "app", "--to", "x").ends(1);
         assertThat(ran.err()).contains("role \"x\" does not exist");
         assertThat(terminal.questions)
-                .containsExactly("[hidden] Password of PostgreSQL at " + database.server().host() + ":"
-                        + database.server().port() + "/" + database.name() + ": ");
+                .containsExactly("[hidden] Password of PostgreSQL at "
+                        + database.server().host() + ":" + database.server().port() + "/" + database.name() + ": ");
         ScriptedTerminal superuser = database.terminal().answering();
         superuser.run("grant", "app", "--to", "x").ends(1);
         assertThat(superuser.questions).as("trusted").isEmpty();
@@ -101,8 +103,10 @@ class ConnectionTest {
         String url = database.url(role).replace("@", ":s3cr3t%2F%40%3A%3F%20%C3%BCn%C3%AF@");
         reached(new ScriptedTerminal().with("FENCELINE_URL", url).run("grant", "app", "--to", "x"));
         reached(new ScriptedTerminal()
-                .with("FENCELINE_URL", "jdbc:" + database.url(role).replace(role + "@", "") + "?user=" + role
-                        + "&password=s3cr3t%2F%40%3A%3F%20%C3%BCn%C3%AF")
+                .with(
+                        "FENCELINE_URL",
+                        "jdbc:" + database.url(role).replace(role + "@", "") + "?user=" + role
+                                + "&password=s3cr3t%2F%40%3A%3F%20%C3%BCn%C3%AF")
                 .run("grant", "app", "--to", "x"));
     }
 
@@ -110,7 +114,10 @@ class ConnectionTest {
     void withoutAPasswordAndSomebodyToAskItIsSaidWhereItComesFrom() {
         terminal()
                 .run("grant", "app", "--to", "x")
-                .failsWith(1, "refused the login of '" + role + "': The server requested SCRAM-based authentication", INSTEAD);
+                .failsWith(
+                        1,
+                        "refused the login of '" + role + "': The server requested SCRAM-based authentication",
+                        INSTEAD);
     }
 
     @Test
@@ -123,7 +130,8 @@ class ConnectionTest {
                     .run(command.toArray(String[]::new))
                     .ends(1);
             assertThat(ran.err())
-                    .contains("password authentication failed for user \"" + role + "\". Check the role and its password.");
+                    .contains("password authentication failed for user \"" + role
+                            + "\". Check the role and its password.");
             assertThat(ran.err() + ran.out()).doesNotContain("wr0ng");
         }
     }
@@ -150,7 +158,8 @@ class ConnectionTest {
         String what = argument.startsWith("--url") ? "A password in --url" : "A password as an argument";
         ran.fails(
                 2,
-                what + " is refused: arguments can be read by everybody on this machine while the command runs, and stay in the"
+                what
+                        + " is refused: arguments can be read by everybody on this machine while the command runs, and stay in the"
                         + " history of the shell. " + INSTEAD + " See: fenceline install --help");
         command.add("--json");
         Ran json = new ScriptedTerminal().run(command.toArray(String[]::new)).ends(2);
@@ -186,14 +195,19 @@ class ConnectionTest {
         }
         new ScriptedTerminal()
                 .run("install", "--url", "postgresql://127.0.0.1:" + free + "/x")
-                .failsWith(3, "PostgreSQL at 127.0.0.1:" + free + "/x cannot be reached: Connection to", "Nothing was sent to it.");
+                .failsWith(
+                        3,
+                        "PostgreSQL at 127.0.0.1:" + free + "/x cannot be reached: Connection to",
+                        "Nothing was sent to it.");
     }
 
     @Test
     void aDatabaseThatDoesNotExistIsRefused() {
         new ScriptedTerminal()
                 .run("install", "--url", database.url("postgres").replace(database.name(), "nowhere"))
-                .failsWith(1, "/nowhere refused the connection: FATAL: database \"nowhere\" does not exist (SQLSTATE 3D000).");
+                .failsWith(
+                        1,
+                        "/nowhere refused the connection: FATAL: database \"nowhere\" does not exist (SQLSTATE 3D000).");
     }
 
     @Test
@@ -216,12 +230,11 @@ class ConnectionTest {
     @Test
     void theCommandsConnectionsAreNamed() {
         Database other = Database.installed();
-        other.execute("CREATE FUNCTION public.who() RETURNS text LANGUAGE sql AS 'SELECT current_setting(''application_name'')'");
+        other.execute(
+                "CREATE FUNCTION public.who() RETURNS text LANGUAGE sql AS 'SELECT current_setting(''application_name'')'");
         assertThat(PostgresAddress.parse("x", "postgresql://h:1,[::1]:2/d%2F?a=b&user=u&c=d"))
                 .isEqualTo(new PostgresAddress(
                         "jdbc:postgresql://h:1,[::1]:2/d%2F?a=b&c=d",
-                        "h:1,[::1]:2/d/",
-                        java.util.Optional.of("u"),
-                        java.util.Optional.empty()));
+                        "h:1,[::1]:2/d/", java.util.Optional.of("u"), java.util.Optional.empty()));
     }
 }

@@ -46,12 +46,14 @@ class FirstTableTest {
                 "CREATE SCHEMA app AUTHORIZATION \"" + owner + "\"",
                 "SET ROLE \"" + owner + "\"; CREATE TABLE app.account (id int PRIMARY KEY, balance int NOT NULL);"
                         + " INSERT INTO app.account VALUES (42, 100);"
-                        + " GRANT USAGE ON SCHEMA app TO \"" + shop + "\"; GRANT SELECT, UPDATE ON app.account TO \"" + shop + "\"");
+                        + " GRANT USAGE ON SCHEMA app TO \"" + shop + "\"; GRANT SELECT, UPDATE ON app.account TO \""
+                        + shop + "\"");
         ScriptedTerminal terminal = database.as(owner).in(folder);
         String page = Files.readString(PAGE);
         StringBuilder recorded = new StringBuilder();
         Matcher block = BLOCK.matcher(page);
-        try (Connection connection = database.server().dataSource(database.name(), shop).getConnection();
+        try (Connection connection =
+                        database.server().dataSource(database.name(), shop).getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("SET application_name = 'shop 1.0'");
             while (block.find()) {
@@ -61,7 +63,10 @@ class FirstTableTest {
                 } else {
                     replacement = "```console\n" + session(block.group(2), terminal, statement, shop) + "```";
                 }
-                block.appendReplacement(recorded, Matcher.quoteReplacement(replacement.replace(shop, "shop").replace(owner, "owner")));
+                block.appendReplacement(
+                        recorded,
+                        Matcher.quoteReplacement(
+                                replacement.replace(shop, "shop").replace(owner, "owner")));
             }
         }
         block.appendTail(recorded);
@@ -69,7 +74,9 @@ class FirstTableTest {
             Files.writeString(PAGE, recorded);
         }
         assertThat(lasting(recorded.toString())).isEqualTo(lasting(Files.readString(PAGE)));
-        assertThat(recorded.toString().split("\\$ fenceline", -1)).as("the page has a session").hasSizeGreaterThan(8);
+        assertThat(recorded.toString().split("\\$ fenceline", -1))
+                .as("the page has a session")
+                .hasSizeGreaterThan(8);
     }
 
     /** Runs the commands of a block, and returns them with what they print. */

@@ -31,7 +31,8 @@ class HelpTest {
                 .contains("install", "after-restore", "Exit codes: 0 done; 1 refused, or something was found;")
                 .doesNotContain("\u001b");
         assertThat(commands()).hasSize(24).allSatisfy(command -> {
-            String[] words = (command.getCommandSpec().qualifiedName(" ").substring("fenceline ".length()) + " --help").split(" ");
+            String[] words = (command.getCommandSpec().qualifiedName(" ").substring("fenceline ".length()) + " --help")
+                    .split(" ");
             assertThat(new ScriptedTerminal().run(words).ends(0).out())
                     .contains("Usage: fenceline " + words[0])
                     .doesNotContain("--password ", "--redis-password ", "--pw");
@@ -53,27 +54,53 @@ class HelpTest {
 
     @Test
     void wordsThatAreNoCommandsAreNamedWithWhatThereIs() {
-        new ScriptedTerminal().run("locks").fails(2, "Which of its commands? ls, show, force-release. See: fenceline locks --help");
+        new ScriptedTerminal()
+                .run("locks")
+                .fails(2, "Which of its commands? ls, show, force-release. See: fenceline locks --help");
         new ScriptedTerminal().run().failsWith(2, "Missing required subcommand", "See: fenceline --help");
         new ScriptedTerminal().run("instal").failsWith(2, "too many", "See: fenceline --help");
-        new ScriptedTerminal().run("install", "--quick").fails(2, "Unknown option '--quick'. See: fenceline install --help");
-        assertThat(new ScriptedTerminal().run("install", "--quick", "--json").ends(2).json().toString())
-                .isEqualTo("{\"command\":\"install\",\"outcome\":\"usage\",\"exitCode\":2,\"message\":\"Unknown option '--quick'. See:"
-                        + " fenceline install --help\"}");
+        new ScriptedTerminal()
+                .run("install", "--quick")
+                .fails(2, "Unknown option '--quick'. See: fenceline install --help");
+        assertThat(new ScriptedTerminal()
+                        .run("install", "--quick", "--json")
+                        .ends(2)
+                        .json()
+                        .toString())
+                .isEqualTo(
+                        "{\"command\":\"install\",\"outcome\":\"usage\",\"exitCode\":2,\"message\":\"Unknown option '--quick'. See:"
+                                + " fenceline install --help\"}");
     }
 
     @Test
     void colourIsForScreensOfThoseWhoWantIt() {
-        assertThat(new ScriptedTerminal().answering().run("install").err()).startsWith("\u001b[31mfenceline:\u001b[0m No database");
-        assertThat(new ScriptedTerminal().answering().with("NO_COLOR", "1").run("install").err()).startsWith("fenceline: No");
-        assertThat(new ScriptedTerminal().answering().with("NO_COLOR", "").run("install").err()).startsWith("\u001b[31m");
-        assertThat(new ScriptedTerminal().answering().with("TERM", "dumb").run("install").err()).startsWith("fenceline: No");
+        assertThat(new ScriptedTerminal().answering().run("install").err())
+                .startsWith("\u001b[31mfenceline:\u001b[0m No database");
+        assertThat(new ScriptedTerminal()
+                        .answering()
+                        .with("NO_COLOR", "1")
+                        .run("install")
+                        .err())
+                .startsWith("fenceline: No");
+        assertThat(new ScriptedTerminal()
+                        .answering()
+                        .with("NO_COLOR", "")
+                        .run("install")
+                        .err())
+                .startsWith("\u001b[31m");
+        assertThat(new ScriptedTerminal()
+                        .answering()
+                        .with("TERM", "dumb")
+                        .run("install")
+                        .err())
+                .startsWith("fenceline: No");
         assertThat(new ScriptedTerminal().run("install").err()).startsWith("fenceline: No");
     }
 
     @Test
     void namesFromElsewhereMoveNoCursor() {
-        assertThat(Report.ok().line("app \u001b[2J\u0007 order").lines(true)).containsExactly("app \\u001b[2J\\u0007 order");
+        assertThat(Report.ok().line("app \u001b[2J\u0007 order").lines(true))
+                .containsExactly("app \\u001b[2J\\u0007 order");
         assertThat(Texts.oneLine("a\r\n  b\u001b")).isEqualTo("a b\\u001b");
     }
 
@@ -87,11 +114,14 @@ class HelpTest {
                 COMP_WORDS=(fenceline fence s); COMP_CWORD=2; _complete_fenceline; echo "${COMPREPLY[@]}"
                 COMP_WORDS=(fenceline install --p); COMP_CWORD=2; _complete_fenceline; echo "${COMPREPLY[@]}"
                 """.formatted(script));
-        Process bash = new ProcessBuilder("bash", probe.toString()).redirectErrorStream(true).start();
+        Process bash = new ProcessBuilder("bash", probe.toString())
+                .redirectErrorStream(true)
+                .start();
         String said = new String(bash.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         assertThat(bash.waitFor(30, TimeUnit.SECONDS)).isTrue();
         // Outside of a real completion bash says of compopt that it has nothing to do.
-        assertThat(said.lines().filter(line -> !line.contains("compopt"))).containsExactly("verify violations", "show", "--password-file");
+        assertThat(said.lines().filter(line -> !line.contains("compopt")))
+                .containsExactly("verify violations", "show", "--password-file");
     }
 
     @Test

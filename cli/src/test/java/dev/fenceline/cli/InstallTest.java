@@ -28,7 +28,8 @@ class InstallTest {
 
         Ran json = database.terminal().run("install", "--json").ends(0);
         assertThat(json.json().toString())
-                .isEqualTo("{\"command\":\"install\",\"outcome\":\"ok\",\"exitCode\":0,\"schemaVersion\":" + version + "}");
+                .isEqualTo("{\"command\":\"install\",\"outcome\":\"ok\",\"exitCode\":0,\"schemaVersion\":" + version
+                        + "}");
     }
 
     @Test
@@ -46,24 +47,27 @@ class InstallTest {
     @Test
     void aServerThatGoesWhileItInstallsIsToldAndTheNextRunDoesTheRest() throws Exception {
         Database database = Database.empty();
-        try (FaultProxy proxy = FaultProxy.to(database.server().host(), database.server().port());
+        try (FaultProxy proxy = FaultProxy.to(
+                        database.server().host(), database.server().port());
                 Connection other = database.server().dataSource(database.name()).getConnection();
                 Statement statement = other.createStatement()) {
             statement.execute("SELECT pg_advisory_lock(hashtextextended('fenceline.install', 0))");
             ScriptedTerminal terminal = new ScriptedTerminal()
                     .with(
                             "FENCELINE_URL",
-                            "postgresql://" + database.server().superuser() + "@" + proxy.host() + ":" + proxy.port() + "/"
-                                    + database.name());
+                            "postgresql://" + database.server().superuser() + "@" + proxy.host() + ":" + proxy.port()
+                                    + "/" + database.name());
             CompletableFuture<Ran> running = CompletableFuture.supplyAsync(() -> terminal.run("install"));
             Waits.until(
                     "the installation waits for its turn",
                     Duration.ofSeconds(30),
-                    () -> !database.rows("SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
-                                    + " WHERE NOT l.granted AND l.locktype = 'advisory' AND d.datname = current_database()")
+                    () -> !database.rows(
+                                    "SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+                                            + " WHERE NOT l.granted AND l.locktype = 'advisory' AND d.datname = current_database()")
                             .isEmpty());
             proxy.refuse();
-            running.get(30, TimeUnit.SECONDS).failsWith(4, "Installing the fence schema failed", "what was installed so far stays");
+            running.get(30, TimeUnit.SECONDS)
+                    .failsWith(4, "Installing the fence schema failed", "what was installed so far stays");
 
             statement.execute("SELECT pg_advisory_unlock_all()");
             proxy.heal();
@@ -76,7 +80,9 @@ class InstallTest {
         Database database = Database.installed();
         String role = database.newRole("app_");
 
-        Ran ran = database.terminal().run("grant", "app", "rows", "protection", "operations", "bypass", "--to", role, "--json").ends(0);
+        Ran ran = database.terminal()
+                .run("grant", "app", "rows", "protection", "operations", "bypass", "--to", role, "--json")
+                .ends(0);
 
         assertThat(ran.json().toString())
                 .isEqualTo("{\"command\":\"grant\",\"outcome\":\"ok\",\"exitCode\":0,\"role\":\"" + role
@@ -84,7 +90,10 @@ class InstallTest {
         assertThat(database.rows("SELECT has_function_privilege('" + role + "', 'fenceline.bypass(text)', 'EXECUTE')"))
                 .containsExactly("t");
         String other = database.newRole("other_");
-        assertThat(database.terminal().run("grant", "app", "--to", other).ends(0).out())
+        assertThat(database.terminal()
+                        .run("grant", "app", "--to", other)
+                        .ends(0)
+                        .out())
                 .isEqualToIgnoringNewLines("Role '" + other + "' may now use: app.");
         assertThat(database.rows("SELECT has_function_privilege('" + other + "', 'fenceline.bypass(text)', 'EXECUTE')"))
                 .containsExactly("f");
@@ -96,11 +105,18 @@ class InstallTest {
 
         database.terminal()
                 .run("grant", "app", "--to", "nobody here")
-                .failsWith(1, "Granting the use of fences to role 'nobody here' failed: ERROR: role \"nobody here\" does not exist");
+                .failsWith(
+                        1,
+                        "Granting the use of fences to role 'nobody here' failed: ERROR: role \"nobody here\" does not exist");
         database.terminal()
                 .run("grant", "everything", "--to", "x")
-                .failsWith(2, "Invalid value for positional parameter", "(USE): 'everything' is none of app, rows, protection, operations, bypass. See: fenceline grant --help");
-        database.terminal().run("grant", "app").fails(2, "Missing required option: '--to=ROLE' See: fenceline grant --help");
+                .failsWith(
+                        2,
+                        "Invalid value for positional parameter",
+                        "(USE): 'everything' is none of app, rows, protection, operations, bypass. See: fenceline grant --help");
+        database.terminal()
+                .run("grant", "app")
+                .fails(2, "Missing required option: '--to=ROLE' See: fenceline grant --help");
         Database.empty()
                 .terminal()
                 .run("grant", "app", "--to", "postgres")

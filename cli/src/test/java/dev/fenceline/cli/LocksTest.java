@@ -38,13 +38,18 @@ class LocksTest {
     private Path folder;
 
     private ScriptedTerminal terminal() {
-        return new ScriptedTerminal().with("FENCELINE_REDIS", SharedServers.redis().uri());
+        return new ScriptedTerminal()
+                .with("FENCELINE_REDIS", SharedServers.redis().uri());
     }
 
     private Locks locks() {
         return RedisLocks.connect(
                 SharedServers.redis().uri(),
-                LockOptions.builder().keyPrefix(prefix).application("billing").lease(Duration.ofSeconds(60)).build());
+                LockOptions.builder()
+                        .keyPrefix(prefix)
+                        .application("billing")
+                        .lease(Duration.ofSeconds(60))
+                        .build());
     }
 
     @Test
@@ -62,20 +67,35 @@ class LocksTest {
                     .startsWith("order:42 (fenced) held by billing (host ");
             assertThat(ran.out()).contains("report:nightly (efficiency) held by billing", "2 locks.");
 
-            Ran json = terminal().run("locks", "ls", "--key-prefix", prefix, "--kind", "fenced", "--json").ends(0);
+            Ran json = terminal()
+                    .run("locks", "ls", "--key-prefix", prefix, "--kind", "fenced", "--json")
+                    .ends(0);
             assertThat(json.json().at("/locks")).hasSize(1);
-            assertThat(json.json().at("/locks/0/token").asLong()).isEqualTo(order.token().value());
+            assertThat(json.json().at("/locks/0/token").asLong())
+                    .isEqualTo(order.token().value());
             assertThat(json.json().at("/locks/0/process/application").asText()).isEqualTo("billing");
             assertThat(json.json().at("/more").asBoolean()).isFalse();
-            assertThat(terminal().run("locks", "ls", "--key-prefix", prefix, "--limit", "1").ends(0).out())
+            assertThat(terminal()
+                            .run("locks", "ls", "--key-prefix", prefix, "--limit", "1")
+                            .ends(0)
+                            .out())
                     .contains("1 lock, and there are more: raise --limit.");
-            assertThat(terminal().run("locks", "ls", "--key-prefix", prefix, "--starting-with", "rep").ends(0).out())
+            assertThat(terminal()
+                            .run("locks", "ls", "--key-prefix", prefix, "--starting-with", "rep")
+                            .ends(0)
+                            .out())
                     .contains("1 lock.")
                     .doesNotContain("order:42");
 
-            assertThat(terminal().run("locks", "show", "order:42", "--key-prefix", prefix).ends(0).out())
+            assertThat(terminal()
+                            .run("locks", "show", "order:42", "--key-prefix", prefix)
+                            .ends(0)
+                            .out())
                     .contains("held by billing", "token " + order.token().value() + "/");
-            assertThat(terminal().run("locks", "show", "report:nightly", "--key-prefix", prefix).ends(0).out())
+            assertThat(terminal()
+                            .run("locks", "show", "report:nightly", "--key-prefix", prefix)
+                            .ends(0)
+                            .out())
                     .isEqualToIgnoringNewLines("Lock 'report:nightly' (fenced) is free.");
             nightly.close();
         }
@@ -87,7 +107,12 @@ class LocksTest {
             FencedLease held = locks.fenced(ORDER).tryAcquire().orElseThrow();
             String[] force = {"locks", "force-release", "order:42", "--key-prefix", prefix};
 
-            terminal().run(force).failsWith(2, "This takes the lock from its holder, who goes on unaware: order:42 (fenced) held by billing", "--yes");
+            terminal()
+                    .run(force)
+                    .failsWith(
+                            2,
+                            "This takes the lock from its holder, who goes on unaware: order:42 (fenced) held by billing",
+                            "--yes");
             assertThat(locks.fenced(ORDER).tryAcquire()).isEmpty();
 
             Ran ran = terminal().answering("yes").run(force).ends(0);
@@ -95,7 +120,9 @@ class LocksTest {
             try (FencedLease next = locks.fenced(ORDER).tryAcquire().orElseThrow()) {
                 assertThat(next.token().value()).isGreaterThan(held.token().value());
             }
-            Ran free = terminal().run("locks", "force-release", "order:42", "--key-prefix", prefix, "--json").ends(0);
+            Ran free = terminal()
+                    .run("locks", "force-release", "order:42", "--key-prefix", prefix, "--json")
+                    .ends(0);
             assertThat(free.json().at("/released").asBoolean()).isFalse();
         }
     }
@@ -105,16 +132,25 @@ class LocksTest {
         try (EmbeddedServers servers = Servers.embedded()) {
             RedisProcess redis = servers.redis(RedisSpec.master().password("s3cr3t"));
             String[] command = {"locks", "ls", "--redis", "redis://" + redis.host() + ":" + redis.port()};
-            new ScriptedTerminal().with("FENCELINE_REDIS_PASSWORD", "s3cr3t").run(command).ends(0);
+            new ScriptedTerminal()
+                    .with("FENCELINE_REDIS_PASSWORD", "s3cr3t")
+                    .run(command)
+                    .ends(0);
             Path file = Files.writeString(folder.resolve("password"), "s3cr3t\n");
             new ScriptedTerminal()
                     .run("locks", "ls", "--redis", command[3], "--redis-password-file", file.toString())
                     .ends(0);
-            new ScriptedTerminal().with("FENCELINE_REDIS", redis.uri()).run("locks", "ls").ends(0);
+            new ScriptedTerminal()
+                    .with("FENCELINE_REDIS", redis.uri())
+                    .run("locks", "ls")
+                    .ends(0);
             ScriptedTerminal asked = new ScriptedTerminal().answering("s3cr3t");
             asked.run(command).ends(0);
             assertThat(asked.questions).containsExactly("[hidden] Password of Redis: ");
-            Ran wrong = new ScriptedTerminal().with("FENCELINE_REDIS_PASSWORD", "wr0ng").run("locks", "ls", "--redis", command[3], "--verbose").ends(1);
+            Ran wrong = new ScriptedTerminal()
+                    .with("FENCELINE_REDIS_PASSWORD", "wr0ng")
+                    .run("locks", "ls", "--redis", command[3], "--verbose")
+                    .ends(1);
             assertThat(wrong.err()).contains("refused the login").doesNotContain("wr0ng", "s3cr3t");
             new ScriptedTerminal().run(command).failsWith(1, "NOAUTH");
         }
@@ -142,10 +178,19 @@ class LocksTest {
     @ParameterizedTest
     @ValueSource(strings = {"http://hunter2", "redis-cluster://hunter2:x", "redis://host:hunter2", "hunter2"})
     void whatIsNoAddressIsNotRepeated(String address) {
-        Ran argument = new ScriptedTerminal().run("locks", "ls", "--verbose", "--redis", address).ends(2);
-        assertThat(argument.err()).contains("The address of --redis is none of Redis. It reads redis://host").doesNotContain("hunter2");
-        Ran variable = new ScriptedTerminal().with("FENCELINE_REDIS", address).run("locks", "ls").ends(2);
-        assertThat(variable.err()).contains("The address of FENCELINE_REDIS is none of Redis.").doesNotContain("hunter2");
+        Ran argument = new ScriptedTerminal()
+                .run("locks", "ls", "--verbose", "--redis", address)
+                .ends(2);
+        assertThat(argument.err())
+                .contains("The address of --redis is none of Redis. It reads redis://host")
+                .doesNotContain("hunter2");
+        Ran variable = new ScriptedTerminal()
+                .with("FENCELINE_REDIS", address)
+                .run("locks", "ls")
+                .ends(2);
+        assertThat(variable.err())
+                .contains("The address of FENCELINE_REDIS is none of Redis.")
+                .doesNotContain("hunter2");
     }
 
     @Test
@@ -159,7 +204,9 @@ class LocksTest {
                     .run((command + " --redis redis://127.0.0.1:" + free).split(" "))
                     .failsWith(3, "127.0.0.1:" + free);
         }
-        new ScriptedTerminal().run("locks", "ls").fails(2, "No lock server is named: give --redis redis://host, or set FENCELINE_REDIS.");
+        new ScriptedTerminal()
+                .run("locks", "ls")
+                .fails(2, "No lock server is named: give --redis redis://host, or set FENCELINE_REDIS.");
         terminal().run("locks", "ls", "--kind", "all").failsWith(2, "'all' is none of fenced, efficiency.");
         terminal().run("locks", "ls", "--limit", "0").failsWith(2, "0 is below 1");
         terminal().run("locks", "ls", "--key-prefix", "a b").failsWith(2, "--key-prefix: ");
@@ -171,7 +218,10 @@ class LocksTest {
         try (EmbeddedServers servers = Servers.embedded()) {
             RedisProcess redis = servers.redis(RedisSpec.master());
             redis.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-            Ran ran = new ScriptedTerminal().with("FENCELINE_REDIS", redis.uri()).run("doctor", "--json").ends(1);
+            Ran ran = new ScriptedTerminal()
+                    .with("FENCELINE_REDIS", redis.uri())
+                    .run("doctor", "--json")
+                    .ends(1);
             assertThat(ran.json().at("/examined").toString()).isEqualTo("[\"redis\"]");
             assertThat(ran.json().at("/findings").toString()).contains("maxmemory-policy");
         }

@@ -16,7 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OperationsTest {
 
     private static final String[] VERIFY = {"verify", "--table", "orders", "--lock", "order", "--key", "id"};
-    private static final String CLAIM = "CALL fenceline.claim('order:42', 1764000000000001, 'a0000000-0000-4000-8000-000000000001')";
+    private static final String CLAIM =
+            "CALL fenceline.claim('order:42', 1764000000000001, 'a0000000-0000-4000-8000-000000000001')";
 
     private Database database;
 
@@ -53,11 +54,17 @@ class OperationsTest {
 
     @Test
     void violationsAreListedWithTheirApplication() {
-        assertThat(database.terminal().run("violations").ends(0).out()).isEqualToIgnoringNewLines("No violations in the last 24h.");
+        assertThat(database.terminal().run("violations").ends(0).out())
+                .isEqualToIgnoringNewLines("No violations in the last 24h.");
         database.execute("SET application_name = 'old billing'; INSERT INTO orders VALUES (1, 'open')");
 
-        assertThat(database.terminal().run("violations", "--since", "7d").ends(1).out())
-                .contains("orders: INSERT by application 'old billing'", "1 transaction in the last 7d wrote without a lock.");
+        assertThat(database.terminal()
+                        .run("violations", "--since", "7d")
+                        .ends(1)
+                        .out())
+                .contains(
+                        "orders: INSERT by application 'old billing'",
+                        "1 transaction in the last 7d wrote without a lock.");
         Ran json = database.terminal().run("violations", "--json").ends(1);
         assertThat(json.json().at("/violations/0/application").asText()).isEqualTo("old billing");
         assertThat(json.json().at("/violations/0/transactions").asInt()).isEqualTo(1);
@@ -66,7 +73,9 @@ class OperationsTest {
 
         database.terminal()
                 .run("violations", "--since", "yesterday")
-                .fails(2, "Invalid value for option '--since': 'yesterday' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
+                .fails(
+                        2,
+                        "Invalid value for option '--since': 'yesterday' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
     }
 
     @Test
@@ -74,18 +83,27 @@ class OperationsTest {
         assertThat(database.terminal().run("fence", "show", "order:42").ends(0).out())
                 .isEqualToIgnoringNewLines("Lock 'order:42' was never claimed here.");
         database.execute(CLAIM);
-        Ran shown = database.terminal().run("fence", "show", "order:42", "--json").ends(0);
+        Ran shown =
+                database.terminal().run("fence", "show", "order:42", "--json").ends(0);
         assertThat(shown.json().at("/mark/token").asLong()).isEqualTo(1764000000000001L);
         assertThat(shown.json().at("/mark/raised").asBoolean()).isFalse();
 
         database.terminal()
                 .run("fence", "raise", "order:42")
-                .failsWith(2, "This refuses every holder of lock 'order:42' until he acquires anew", "1764000000000001", "--yes");
-        assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')")).containsExactly("1764000000000001");
-        Ran raised = database.terminal().run("fence", "raise", "order:42", "--yes", "--json").ends(0);
+                .failsWith(
+                        2,
+                        "This refuses every holder of lock 'order:42' until he acquires anew",
+                        "1764000000000001",
+                        "--yes");
+        assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')"))
+                .containsExactly("1764000000000001");
+        Ran raised = database.terminal()
+                .run("fence", "raise", "order:42", "--yes", "--json")
+                .ends(0);
         long token = raised.json().at("/mark/token").asLong();
         assertThat(token).isGreaterThan(1764000000000001L);
-        assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')")).containsExactly(String.valueOf(token));
+        assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')"))
+                .containsExactly(String.valueOf(token));
 
         database.terminal().run("fence", "show", "order:a:%").failsWith(2, "Lock name 'order:a:%' holds a '%'");
         database.terminal().run("fence", "show", "9").failsWith(2, "Lock class '9' cannot be used");
@@ -95,15 +113,25 @@ class OperationsTest {
     @Test
     void theSessionsInTheWayAreNamed() throws SQLException {
         database.execute(CLAIM);
-        assertThat(database.terminal().run("fence", "blockers", "order:42").ends(0).out())
+        assertThat(database.terminal()
+                        .run("fence", "blockers", "order:42")
+                        .ends(0)
+                        .out())
                 .isEqualToIgnoringNewLines("Nobody keeps a claim of lock 'order:42' waiting.");
         try (Connection holder = database.server().dataSource(database.name()).getConnection();
                 Statement statement = holder.createStatement()) {
             statement.execute("SET application_name = 'slow import'");
             holder.setAutoCommit(false);
-            statement.execute("SELECT fenceline.enter('order:42', 1764000000000001, 'a0000000-0000-4000-8000-000000000001')");
-            assertThat(database.terminal().run("fence", "blockers", "order:42").ends(0).out()).contains("application 'slow import'");
-            Ran json = database.terminal().run("fence", "blockers", "order:42", "--json").ends(0);
+            statement.execute(
+                    "SELECT fenceline.enter('order:42', 1764000000000001, 'a0000000-0000-4000-8000-000000000001')");
+            assertThat(database.terminal()
+                            .run("fence", "blockers", "order:42")
+                            .ends(0)
+                            .out())
+                    .contains("application 'slow import'");
+            Ran json = database.terminal()
+                    .run("fence", "blockers", "order:42", "--json")
+                    .ends(0);
             assertThat(json.json().at("/blockers/0/application").asText()).isEqualTo("slow import");
             assertThat(json.json().at("/blockers/0/pid").asInt()).isPositive();
             holder.rollback();
@@ -114,11 +142,13 @@ class OperationsTest {
     void afterARestoreAllMarksAreRaisedOnceThatIsConfirmed() {
         database.execute(CLAIM);
         database.terminal().run("after-restore").failsWith(2, "This raises every mark of the database", "--yes");
-        assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')")).containsExactly("1764000000000001");
+        assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')"))
+                .containsExactly("1764000000000001");
 
         Ran ran = database.terminal().answering("yes").run("after-restore").ends(0);
         assertThat(ran.out()).contains("fenceline.guard: 1 mark raised");
-        assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')")).doesNotContain("1764000000000001");
+        assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')"))
+                .doesNotContain("1764000000000001");
         Ran again = database.terminal().run("after-restore", "--yes", "--json").ends(0);
         assertThat(again.json().at("/left").isArray()).isTrue();
     }
@@ -138,7 +168,14 @@ class OperationsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"violations", "fence show a:1", "fence blockers a:1", "fence raise a:1 --yes", "after-restore --yes"})
+    @ValueSource(
+            strings = {
+                "violations",
+                "fence show a:1",
+                "fence blockers a:1",
+                "fence raise a:1 --yes",
+                "after-restore --yes"
+            })
     void whoMayNotIsTold(String command) {
         String role = database.newRole("guest_");
         database.as(role).run(command.split(" ")).failsWith(1, "permission denied");
@@ -146,7 +183,13 @@ class OperationsTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"violations", "fence show a:1", "fence blockers a:1", "fence raise a:1 --yes", "after-restore --yes"})
+            strings = {
+                "violations",
+                "fence show a:1",
+                "fence blockers a:1",
+                "fence raise a:1 --yes",
+                "after-restore --yes"
+            })
     void withoutTheSchemaOneIsToldToInstall(String command) {
         Database.empty().terminal().run(command.split(" ")).failsWith(1, "nstall");
     }

@@ -43,8 +43,7 @@ class ProgressTest {
             progress.now("Done");
             after(3, progress);
         }
-        assertThat(terminal.err.toString())
-                .isEqualTo("\rLooking around (2 s)\rDone (3 s)          \r          \r");
+        assertThat(terminal.err.toString()).isEqualTo("\rLooking around (2 s)\rDone (3 s)          \r          \r");
     }
 
     @Test

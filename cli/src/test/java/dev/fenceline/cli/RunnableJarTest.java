@@ -46,10 +46,11 @@ class RunnableJarTest {
     }
 
     private Process start(Path out, Path err, List<String> command, String... environment) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectOutput(out.toFile())
-                .redirectError(err.toFile());
-        builder.environment().keySet().removeIf(name -> name.startsWith("FENCELINE_") || name.startsWith("PG") || name.equals("NO_COLOR"));
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+        builder.environment()
+                .keySet()
+                .removeIf(name -> name.startsWith("FENCELINE_") || name.startsWith("PG") || name.equals("NO_COLOR"));
         builder.environment().put("TERM", "xterm");
         for (int i = 0; i < environment.length; i += 2) {
             builder.environment().put(environment[i], environment[i + 1]);
@@ -62,7 +63,9 @@ class RunnableJarTest {
         Path err = folder.resolve("err");
         Process process = start(out, err, command, environment);
         try {
-            assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).as("%s ends", command).isTrue();
+            assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .as("%s ends", command)
+                    .isTrue();
             return new Ran(process.exitValue(), Files.readString(out), Files.readString(err));
         } finally {
             process.destroyForcibly();
@@ -72,16 +75,20 @@ class RunnableJarTest {
     @Test
     void theJarStartsItselfCarriesNoSignaturesAndKeepsWhatIsFoundByServiceFiles() throws IOException {
         try (JarFile jar = new JarFile(jar().orElseThrow().toFile())) {
-            assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class")).isEqualTo(Fenceline.class.getName());
+            assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class"))
+                    .isEqualTo(Fenceline.class.getName());
             List<String> names = jar.stream().map(ZipEntry::getName).toList();
             assertThat(names)
                     .noneMatch(name -> name.matches("META-INF/[^/]*\\.(SF|DSA|RSA|EC)"))
                     .noneMatch(name -> name.startsWith("dev/fenceline/testkit/"))
                     .doesNotHaveDuplicates();
             String plugins = new String(
-                    jar.getInputStream(jar.getEntry("META-INF/services/org.flywaydb.core.extensibility.Plugin")).readAllBytes(),
+                    jar.getInputStream(jar.getEntry("META-INF/services/org.flywaydb.core.extensibility.Plugin"))
+                            .readAllBytes(),
                     StandardCharsets.UTF_8);
-            assertThat(plugins).as("of more than one of Flyway's jars").contains("PostgreSQLDatabaseType", "CoreLocationResolver");
+            assertThat(plugins)
+                    .as("of more than one of Flyway's jars")
+                    .contains("org.flywaydb.database.postgresql.PostgreSQLDatabaseType", "org.flywaydb.core.internal.");
         }
     }
 
@@ -89,8 +96,7 @@ class RunnableJarTest {
     void thePasswordIsInNoProcessTableWhileItWaitsAndTellsSo() throws IOException, SQLException, InterruptedException {
         Database database = Database.empty();
         String role = database.newRole("installer_");
-        database.execute(
-                "ALTER ROLE \"" + role + "\" SUPERUSER PASSWORD '" + PASSWORD + "'");
+        database.execute("ALTER ROLE \"" + role + "\" SUPERUSER PASSWORD '" + PASSWORD + "'");
         Path hba = Path.of(database.rows("SHOW hba_file").get(0));
         Files.writeString(hba, "host all \"" + role + "\" all scram-sha-256\n" + Files.readString(hba));
         database.execute("SELECT pg_reload_conf()");
@@ -100,11 +106,20 @@ class RunnableJarTest {
                 Statement statement = other.createStatement()) {
             statement.execute("SELECT pg_advisory_lock(hashtextextended('fenceline.install', 0))");
             Process process = start(
-                    out, err, command("install", "--json"), "FENCELINE_URL", database.url(role), "FENCELINE_PASSWORD", PASSWORD);
+                    out,
+                    err,
+                    command("install", "--json"),
+                    "FENCELINE_URL",
+                    database.url(role),
+                    "FENCELINE_PASSWORD",
+                    PASSWORD);
             try {
-                Waits.until("it says that it waits", LIMIT, () -> text(err).contains("another process that installs ("));
+                Waits.until(
+                        "it says that it waits", LIMIT, () -> text(err).contains("another process that installs ("));
                 assertThat(text(err)).startsWith("Waiting for locks").doesNotContain("\r", "\u001b");
-                assertThat(processTable(process.pid())).contains("install --json").doesNotContain(PASSWORD);
+                assertThat(processTable(process.pid()))
+                        .contains("install --json")
+                        .doesNotContain(PASSWORD);
                 Path arguments = Path.of("/proc", String.valueOf(process.pid()), "cmdline");
                 if (Files.exists(arguments)) {
                     assertThat(Files.readString(arguments)).contains("install").doesNotContain(PASSWORD);
@@ -143,7 +158,8 @@ class RunnableJarTest {
             words.addAll(command);
             return words;
         }
-        String line = String.join(" ", command.stream().map(word -> "'" + word + "'").toList());
+        String line =
+                String.join(" ", command.stream().map(word -> "'" + word + "'").toList());
         return List.of("script", "-qec", line, "/dev/null");
     }
 

@@ -58,7 +58,9 @@ class TablesTest {
                 .contains("public.orders: ", "order:<id>", "    locks public.orders in ", "1 step to do.");
         assertThat(modes()).isEmpty();
 
-        Ran json = database.terminal().run(and("plan", ORDERS, "--json", "--mode", "enforce")).ends(0);
+        Ran json = database.terminal()
+                .run(and("plan", ORDERS, "--json", "--mode", "enforce"))
+                .ends(0);
         assertThat(json.json().at("/steps/0/table").asText()).isEqualTo("public.orders");
         assertThat(json.json().at("/steps/0/state").asText()).isEqualTo("to_do");
         assertThat(json.json().at("/steps/0/lock/mode").asText()).contains("EXCLUSIVE");
@@ -92,7 +94,8 @@ class TablesTest {
                         "This lets everybody write public.orders without a lock, and nobody is recorded. Nobody can be asked here"
                                 + " whether that is meant: say so with --yes. Nothing was changed.");
         assertThat(modes()).hasSize(2);
-        terminal.run("unprotect", "--table", "orders", "--table", "line", "--yes").ends(0);
+        terminal.run("unprotect", "--table", "orders", "--table", "line", "--yes")
+                .ends(0);
         assertThat(modes()).isEmpty();
         assertThat(terminal.run("unprotect", "--table", "orders").ends(0).out())
                 .as("nothing to lose, nothing to ask")
@@ -107,10 +110,14 @@ class TablesTest {
         assertThat(no.run("unprotect", "--table", "orders").ends(1).err())
                 .contains("Not confirmed, so nothing was changed.");
         assertThat(no.questions)
-                .containsExactly("This lets everybody write public.orders without a lock, and nobody is recorded. Type yes to go on: ");
+                .containsExactly(
+                        "This lets everybody write public.orders without a lock, and nobody is recorded. Type yes to go on: ");
         assertThat(modes()).hasSize(1);
 
-        database.terminal().answering("yes").run("unprotect", "--table", "orders").ends(0);
+        database.terminal()
+                .answering("yes")
+                .run("unprotect", "--table", "orders")
+                .ends(0);
         assertThat(modes()).isEmpty();
     }
 
@@ -120,7 +127,9 @@ class TablesTest {
                 + " AND NOT attisdropped ORDER BY 1";
         database.terminal().run("add-columns", "--table", "orders").ends(0);
         assertThat(database.rows(columns)).containsExactly("fence_holder", "fence_token");
-        database.terminal().run("drop-columns", "--table", "orders").failsWith(2, "This drops the marks of all rows of public.orders", "--yes");
+        database.terminal()
+                .run("drop-columns", "--table", "orders")
+                .failsWith(2, "This drops the marks of all rows of public.orders", "--yes");
         database.terminal().run("drop-columns", "--table", "orders", "--yes").ends(0);
         assertThat(database.rows(columns)).isEmpty();
     }
@@ -128,8 +137,12 @@ class TablesTest {
     @Test
     void aSubscriberKeepsItsTriggersAndLetsReplicationPass() {
         database.terminal().run(and("apply", ORDERS)).ends(0);
-        database.terminal().run("unprotect", "--subscriber", "--table", "orders", "--yes").ends(0);
-        assertThat(database.rows("SELECT DISTINCT tgenabled FROM pg_trigger WHERE tgrelid = 'orders'::regclass AND NOT tgisinternal"))
+        database.terminal()
+                .run("unprotect", "--subscriber", "--table", "orders", "--yes")
+                .ends(0);
+        assertThat(
+                        database.rows(
+                                "SELECT DISTINCT tgenabled FROM pg_trigger WHERE tgrelid = 'orders'::regclass AND NOT tgisinternal"))
                 .containsExactly("O");
     }
 
@@ -138,13 +151,24 @@ class TablesTest {
         Ran printed = database.terminal().run(and("sql", ORDERS)).ends(0);
         Ran undo = database.terminal().run(and("rollback-sql", ORDERS)).ends(0);
         Ran written = database.terminal()
-                .run(and("sql", ORDERS, "--out", folder.toString(), "--version", "48", "--name", "fence orders", "--json"))
+                .run(and(
+                        "sql",
+                        ORDERS,
+                        "--out",
+                        folder.toString(),
+                        "--version",
+                        "48",
+                        "--name",
+                        "fence orders",
+                        "--json"))
                 .ends(0);
 
         Path migration = Path.of(written.json().at("/migration").asText());
         assertThat(migration.getFileName()).hasToString("V48__fence_orders.sql");
-        assertThat(Files.readString(migration).stripTrailing()).isEqualTo(printed.out().stripTrailing());
-        assertThat(Files.readString(Path.of(written.json().at("/undo").asText())).stripTrailing())
+        assertThat(Files.readString(migration).stripTrailing())
+                .isEqualTo(printed.out().stripTrailing());
+        assertThat(Files.readString(Path.of(written.json().at("/undo").asText()))
+                        .stripTrailing())
                 .isEqualTo(undo.out().stripTrailing());
         assertThat(modes()).isEmpty();
         database.execute(printed.out());
@@ -156,7 +180,9 @@ class TablesTest {
     @Test
     void theWayBackFromEnforceIsObserveWhereItWasObserving() {
         database.terminal().run(and("apply", ORDERS)).ends(0);
-        Ran undo = database.terminal().run(and("rollback-sql", ORDERS, "--mode", "enforce")).ends(0);
+        Ran undo = database.terminal()
+                .run(and("rollback-sql", ORDERS, "--mode", "enforce"))
+                .ends(0);
         database.terminal().run(and("protect", ORDERS, "--mode", "enforce")).ends(0);
         database.execute(undo.out());
         assertThat(modes()).containsExactly("orders observe");
@@ -185,11 +211,16 @@ class TablesTest {
                 .failsWith(2, "4 8");
         database.terminal()
                 .run(and("sql", ORDERS, "--out", folder.toString()))
-                .fails(2, "--out and --version belong together: the folder of your migrations, and the version of this one.");
+                .fails(
+                        2,
+                        "--out and --version belong together: the folder of your migrations, and the version of this one.");
         try (Stream<Path> files = Files.list(folder)) {
-            assertThat(files.map(path -> path.getFileName().toString())).containsExactlyInAnyOrder("file", "V48__orders.sql");
+            assertThat(files.map(path -> path.getFileName().toString()))
+                    .containsExactlyInAnyOrder("file", "V48__orders.sql");
         }
-        database.terminal().run(and("sql", ORDERS, "--out", folder.toString(), "--version", "49")).ends(0);
+        database.terminal()
+                .run(and("sql", ORDERS, "--out", folder.toString(), "--version", "49"))
+                .ends(0);
     }
 
     @Test
@@ -218,7 +249,8 @@ class TablesTest {
                 .anyMatch(line -> line.contains("public.open_orders: ") && line.contains("view of"))
                 .anyMatch(line -> line.contains("public.orders: ") && line.contains("missing"));
         String[] withJson = Stream.concat(Stream.of(words), Stream.of("--json")).toArray(String[]::new);
-        assertThat(database.terminal().run(withJson).ends(1).json().at("/faults")).hasSize(3);
+        assertThat(database.terminal().run(withJson).ends(1).json().at("/faults"))
+                .hasSize(3);
         assertThat(modes()).isEmpty();
     }
 
@@ -233,19 +265,27 @@ class TablesTest {
         terminal.run("unprotect").fails(2, "No table is named: give --table app.order, or --file with a list.");
         terminal.run("apply", "--table", "orders", "--key", "id")
                 .fails(2, "Table orders needs --lock with the class of its locks, such as --lock order.");
-        String neither = "Table orders needs --key with the columns that name the lock of a row, or --one-lock for one lock over all"
-                + " rows, and not both.";
+        String neither =
+                "Table orders needs --key with the columns that name the lock of a row, or --one-lock for one lock over all"
+                        + " rows, and not both.";
         terminal.run("apply", "--table", "orders", "--lock", "order").fails(2, neither);
         terminal.run(and("apply", ORDERS, "--one-lock")).fails(2, neither);
-        terminal.run(and("protect", ORDERS)).fails(2, "Missing required option: '--mode=MODE' See: fenceline protect --help");
+        terminal.run(and("protect", ORDERS))
+                .fails(2, "Missing required option: '--mode=MODE' See: fenceline protect --help");
         terminal.run(and("protect", ORDERS, "--mode", "off"))
-                .fails(2, "Invalid value for option '--mode': 'off' is none of observe, enforce. See: fenceline protect --help");
+                .fails(
+                        2,
+                        "Invalid value for option '--mode': 'off' is none of observe, enforce. See: fenceline protect --help");
         terminal.run(and("apply", ORDERS, "--lock-timeout", "soon"))
-                .fails(2, "Invalid value for option '--lock-timeout': 'soon' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
+                .fails(
+                        2,
+                        "Invalid value for option '--lock-timeout': 'soon' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
         terminal.run(and("apply", ORDERS, "--attempts", "0")).failsWith(2, "attempts is 0");
         terminal.run(and("apply", ORDERS, "--file", "x")).fails(2, "Name tables by --table or by --file, not both.");
-        terminal.run("apply", "--table", "a.b.c", "--lock", "x", "--key", "id").failsWith(2, "--table a.b.c: ", "has 3 parts");
-        terminal.run("apply", "--table", "orders", "--lock", "9", "--key", "id").failsWith(2, "Lock class '9' cannot be used");
+        terminal.run("apply", "--table", "a.b.c", "--lock", "x", "--key", "id")
+                .failsWith(2, "--table a.b.c: ", "has 3 parts");
+        terminal.run("apply", "--table", "orders", "--lock", "9", "--key", "id")
+                .failsWith(2, "Lock class '9' cannot be used");
         assertThat(modes()).isEmpty();
     }
 
@@ -253,9 +293,22 @@ class TablesTest {
     void keysHaveSeveralColumnsAnyNamesOrNone() {
         database.execute("CREATE TABLE \"Odd, Name\" (\"a,b\" int, c text, PRIMARY KEY (\"a,b\", c))");
         database.terminal()
-                .run("apply", "--table", "\"Odd, Name\"", "--lock", "odd", "--key", "c,\"a,b\"", "--table", "orders", "--lock", "order", "--one-lock")
+                .run(
+                        "apply",
+                        "--table",
+                        "\"Odd, Name\"",
+                        "--lock",
+                        "odd",
+                        "--key",
+                        "c,\"a,b\"",
+                        "--table",
+                        "orders",
+                        "--lock",
+                        "order",
+                        "--one-lock")
                 .ends(0);
-        assertThat(database.rows("SELECT relation || ' ' || lock_class || ' ' || key::text FROM fenceline.protected ORDER BY 1"))
+        assertThat(database.rows(
+                        "SELECT relation || ' ' || lock_class || ' ' || key::text FROM fenceline.protected ORDER BY 1"))
                 .containsExactly("\"Odd, Name\" odd {c,\"a,b\"}", "orders order {}");
     }
 
@@ -278,14 +331,28 @@ class TablesTest {
 
     @Test
     void aServerThatGoesHalfWayLeavesWhatIsDoneAndTheNextRunDoesTheRest() throws Exception {
-        String[] both = and("apply", ORDERS, "--table", "line", "--lock", "order", "--key", "order_id", "--attempts", "1", "--lock-timeout", "60s");
-        try (FaultProxy proxy = FaultProxy.to(database.server().host(), database.server().port());
+        String[] both = and(
+                "apply",
+                ORDERS,
+                "--table",
+                "line",
+                "--lock",
+                "order",
+                "--key",
+                "order_id",
+                "--attempts",
+                "1",
+                "--lock-timeout",
+                "60s");
+        try (FaultProxy proxy = FaultProxy.to(
+                        database.server().host(), database.server().port());
                 Connection other = database.server().dataSource(database.name()).getConnection();
                 Statement blocker = other.createStatement()) {
             ScriptedTerminal terminal = new ScriptedTerminal()
                     .with(
                             "FENCELINE_URL",
-                            "postgresql://" + database.server().superuser() + "@" + proxy.host() + ":" + proxy.port() + "/" + database.name());
+                            "postgresql://" + database.server().superuser() + "@" + proxy.host() + ":" + proxy.port()
+                                    + "/" + database.name());
             other.setAutoCommit(false);
             blocker.execute("LOCK TABLE line IN ACCESS EXCLUSIVE MODE");
             CompletableFuture<Ran> running = CompletableFuture.supplyAsync(() -> terminal.run(both));
@@ -315,15 +382,23 @@ class TablesTest {
             Ran ran = database.terminal().run(once);
             ran.failsWith(4, "public.orders", "nightly report");
             String[] json = Stream.concat(Stream.of(once), Stream.of("--json")).toArray(String[]::new);
-            assertThat(database.terminal().run(json).ends(4).json().at("/steps/0/outcome").asText()).isEqualTo("not_done");
+            assertThat(database.terminal()
+                            .run(json)
+                            .ends(4)
+                            .json()
+                            .at("/steps/0/outcome")
+                            .asText())
+                    .isEqualTo("not_done");
             other.rollback();
         }
         database.terminal().run(and("apply", ORDERS)).ends(0);
     }
 
     private void awaitWaiter() {
-        Waits.until("a session waits for the table", Duration.ofSeconds(30), () -> !database.rows(
-                        "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'line'::regclass")
-                .isEmpty());
+        Waits.until(
+                "a session waits for the table",
+                Duration.ofSeconds(30),
+                () -> !database.rows("SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'line'::regclass")
+                        .isEmpty());
     }
 }
