@@ -33,20 +33,20 @@ final class HeldStatement {
 
     private static final int MAX_CONFLICTS = 20;
 
-    // Text that is ours, around that of the user. What is ours names everything in full, operators too: the session's
-    // path is not ours.
+    // Text that is ours, around that of the user. What is ours names everything in full, operators and types too: the
+    // session's path is not ours.
     // One lock: its mark is written as it is, in the version that this statement sees. The limits are set by a subquery
-    // that depends
-    // on no row, and so before one is waited for. The line break ends a comment that the user's text may end with.
+    // that depends on no row, and so before one is waited for. The line break ends a comment that the user's text may
+    // end with.
     private static final String HOLD_ONE = """
             fenceline_token AS MATERIALIZED
-             (SELECT CAST(? AS text) AS lock, CAST(? AS bigint) AS token, CAST(? AS uuid) AS holder),
+             (SELECT CAST(? AS pg_catalog.text) AS lock, CAST(? AS bigint) AS token, CAST(? AS pg_catalog.uuid) AS holder),
             fenceline_held AS MATERIALIZED
              (UPDATE fenceline.holding_v1 AS g SET claimed_at = g.claimed_at
-               WHERE g.lock OPERATOR(pg_catalog.=) CAST(? AS text) AND g.token OPERATOR(pg_catalog.=) CAST(? AS bigint)
-                 AND g.holder OPERATOR(pg_catalog.=) CAST(? AS uuid)
+               WHERE g.lock OPERATOR(pg_catalog.=) CAST(? AS pg_catalog.text) AND g.token OPERATOR(pg_catalog.=) CAST(? AS bigint)
+                 AND g.holder OPERATOR(pg_catalog.=) CAST(? AS pg_catalog.uuid)
                  AND g.version OPERATOR(pg_catalog.=)
-                     (SELECT s.version FROM fenceline.holding_v1 AS s WHERE s.lock OPERATOR(pg_catalog.=) CAST(? AS text))
+                     (SELECT s.version FROM fenceline.holding_v1 AS s WHERE s.lock OPERATOR(pg_catalog.=) CAST(? AS pg_catalog.text))
                  AND (SELECT fenceline.limit_statement_v1(?, ?))
               RETURNING fenceline.note_held_v1(g.lock))""";
 
@@ -62,7 +62,7 @@ final class HeldStatement {
             " ELSE (SELECT fenceline.refuse_held_v1(t.lock, t.token, t.holder) FROM fenceline_token t)";
 
     private static final String OPERATION = "fenceline_operation AS MATERIALIZED"
-            + " (SELECT CAST(? AS uuid) AS id, CAST(? AS timestamptz) AS since), ";
+            + " (SELECT CAST(? AS pg_catalog.uuid) AS id, CAST(? AS pg_catalog.timestamptz) AS since), ";
     private static final String RECORD = ", fenceline_recorded AS MATERIALIZED"
             + " (SELECT 1 FROM fenceline_operation o, LATERAL fenceline.record_v1(o.id, o.since, " + COUNT + "))";
     private static final String COUNT_IF_RECORDED =

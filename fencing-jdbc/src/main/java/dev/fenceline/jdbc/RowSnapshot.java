@@ -21,7 +21,8 @@ record RowSnapshot(String isolation, Duration age) {
 
     private static final String READ = """
             SELECT pg_catalog.current_setting('transaction_isolation'),
-                   (EXTRACT(epoch FROM pg_catalog.clock_timestamp() - pg_catalog.transaction_timestamp()) * 1000000)::bigint""";
+                   CAST(EXTRACT(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) pg_catalog.transaction_timestamp())
+                        OPERATOR(pg_catalog.*) 1000000 AS bigint)""";
 
     static RowSnapshot of(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(READ);

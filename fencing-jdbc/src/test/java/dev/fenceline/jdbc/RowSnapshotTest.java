@@ -100,6 +100,19 @@ class RowSnapshotTest extends OneRow {
         }
     }
 
+    @Test
+    void theAgeOfASnapshotIsMeasuredWithTheServersOwnOperators() throws SQLException {
+        database.execute("CREATE SCHEMA evil;"
+                + " CREATE FUNCTION evil.never(timestamptz, timestamptz) RETURNS interval LANGUAGE sql"
+                + " AS $$SELECT interval '-1 day'$$;"
+                + " CREATE OPERATOR evil.- (LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCTION = evil.never)");
+        try (Connection connection = begun("repeatable read")) {
+            connection.createStatement().execute("SET LOCAL search_path = evil, pg_catalog");
+
+            assertThat(RowSnapshot.of(connection).mayPrecede(Duration.ZERO)).isTrue();
+        }
+    }
+
     @ParameterizedTest(name = ALL)
     @ValueSource(strings = {"repeatable read", "serializable"})
     void aResumedClaimIsAsOldAsItsFirstAnswer(String isolation) throws SQLException {

@@ -328,6 +328,31 @@ class SingleStatementTest extends TwoGrants {
     }
 
     @Test
+    void aHostileSearchPathOfTheSessionChangesNothingOfTheFence() throws SQLException {
+        database.execute("CREATE SCHEMA evil;"
+                + " CREATE FUNCTION evil.refuse(pg_catalog.text) RETURNS boolean LANGUAGE plpgsql"
+                + " AS 'BEGIN RAISE EXCEPTION ''hostile''; END';"
+                + " CREATE DOMAIN evil.text AS pg_catalog.text CHECK (evil.refuse(VALUE));"
+                + " CREATE DOMAIN evil.uuid AS pg_catalog.uuid CHECK (evil.refuse(VALUE::pg_catalog.text));"
+                + " CREATE DOMAIN evil.timestamptz AS pg_catalog.timestamptz CHECK (evil.refuse(VALUE::pg_catalog.text));"
+                + " CREATE FUNCTION evil.same(bigint, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true';"
+                + " CREATE OPERATOR evil.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.same)");
+        var hostile = database.sourceNamed("hostile");
+        hostile.setOptions("-c search_path=evil,pg_catalog");
+        String add = "UPDATE public.account SET balance = balance + 10 WHERE id OPERATOR(pg_catalog.=) 1";
+        Claim<Connection> claim = PostgresFence.on(hostile).claim(older);
+        Claim<Connection> recorded = PostgresFence.on(hostile).recorded().resume(older);
+
+        assertThat(claim.update(add)).isEqualTo(1);
+        assertThat(recorded.update(add)).isEqualTo(1);
+        fence.claim(newer);
+
+        assertThatThrownBy(() -> claim.update(add)).isInstanceOf(StaleTokenException.class);
+        assertThatThrownBy(() -> recorded.update(add)).isInstanceOf(StaleTokenException.class);
+        assertThat(database.balance(1)).isEqualTo(120);
+    }
+
+    @Test
     void withAnIsolationItIsATransactionOfItsOwn() throws SQLException {
         Claim<Connection> claim = fence.isolation(Isolation.SERIALIZABLE).claim(older);
 
