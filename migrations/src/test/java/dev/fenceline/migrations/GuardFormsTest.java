@@ -118,7 +118,7 @@ class GuardFormsTest {
         assertThatThrownBy(() -> Database.run(database.source(), refuse.formatted(9)))
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
-                .hasMessageContaining("Fenced work under token 9 of lock 'a' refused: it is not the mark");
+                .hasMessageContaining("Fenced work under token 9 of lock 'a' refused: the mark is token 10/00000000");
         assertThatThrownBy(() -> Database.run(database.source(), refuse.formatted(10)))
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"))
