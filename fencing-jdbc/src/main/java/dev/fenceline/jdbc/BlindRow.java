@@ -40,6 +40,7 @@ public final class BlindRow {
      * @param values what to set beside the key
      * @throws SQLException what the server says that has nothing to do with the fence
      * @throws dev.fenceline.RowExistsException when there is such a row already, and nobody newer has taken over; nothing happened
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock, on another connection; nothing was sent
      */
     public void insert(RowValues values) throws SQLException {
         write(RowForm.INSERT, values);
@@ -50,6 +51,7 @@ public final class BlindRow {
      *
      * @param values what to set beside the key
      * @throws SQLException what the server says that has nothing to do with the fence
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock, on another connection; nothing was sent
      */
     public void upsert(RowValues values) throws SQLException {
         write(RowForm.UPSERT, values);

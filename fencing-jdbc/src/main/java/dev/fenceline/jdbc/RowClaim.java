@@ -97,6 +97,7 @@ public final class RowClaim<R> {
      * @param values what to set beside the key
      * @throws SQLException what the server says that has nothing to do with the fence, for instance of another unique column
      * @throws dev.fenceline.RowExistsException when there is such a row already, and nobody newer has taken over; nothing happened
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock, on another connection; nothing was sent
      */
     public void insert(RowValues values) throws SQLException {
         write(RowForm.INSERT, values);
@@ -107,6 +108,7 @@ public final class RowClaim<R> {
      *
      * @param values what to set beside the key; an expression is evaluated as for {@link #insert}, and cannot read the row
      * @throws SQLException what the server says that has nothing to do with the fence
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock, on another connection; nothing was sent
      */
     public void upsert(RowValues values) throws SQLException {
         write(RowForm.UPSERT, values);
@@ -117,6 +119,7 @@ public final class RowClaim<R> {
      *
      * @throws SQLException what the server says that has nothing to do with the fence, for instance of a foreign key
      * @throws dev.fenceline.RowMissingException when there is no such row, and nobody newer has taken over; nothing happened
+     * @throws IllegalStateException when this thread is inside a transaction of the same lock, on another connection; nothing was sent
      */
     public void delete() throws SQLException {
         write(RowForm.DELETE, RowValues.none());

@@ -47,6 +47,10 @@ final class RowSend<C> {
     }
 
     void run(Text text) throws StatementFailed {
+        if (form.movesGuard()) {
+            sessions.forEach(session -> OpenTransactions.requireNone(
+                    engine.source(), Tokens.of(session.target().token()), form.step()));
+        }
         long begun = System.nanoTime();
         WriteOutcome outcome = WriteOutcome.ROLLED_BACK;
         try {
