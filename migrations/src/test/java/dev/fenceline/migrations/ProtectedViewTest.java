@@ -90,6 +90,31 @@ class ProtectedViewTest {
     }
 
     @Test
+    void whetherItsTriggersFireIsTold() {
+        String fires = "SELECT relation || ' ' || fires FROM fenceline.protected ORDER BY relation::text";
+        database.execute("SELECT fenceline.protect('plain', 'thing', '{id}', 'enforce');"
+                + " CREATE TABLE measured (id int, at int) PARTITION BY RANGE (at);"
+                + " CREATE TABLE measured_1 PARTITION OF measured FOR VALUES FROM (0) TO (10);"
+                + " SELECT fenceline.protect('measured', 'measured', '{id}', 'observe')");
+        assertThat(database.rows(fires)).containsExactly("measured always", "plain always");
+
+        database.execute("ALTER TABLE plain DISABLE TRIGGER ALL; INSERT INTO plain VALUES (7, 'unfenced');"
+                + " ALTER TABLE measured_1 DISABLE TRIGGER fenceline_update");
+        assertThat(database.rows(fires)).containsExactly("measured in part", "plain in part");
+
+        // Enabled again in the ordinary way they do not fire under session_replication_role = replica.
+        database.execute("ALTER TABLE plain ENABLE TRIGGER ALL");
+        assertThat(database.rows(fires)).containsExactly("measured in part", "plain origin");
+
+        database.execute("SELECT fenceline.protect('plain', 'thing', '{id}', 'enforce'),"
+                + " fenceline.protect('measured', 'measured', '{id}', 'observe')");
+        assertThat(database.rows(fires)).containsExactly("measured always", "plain always");
+
+        database.execute("DROP TRIGGER fenceline_delete ON plain");
+        assertThat(database.rows(fires)).containsExactly("measured always", "plain in part");
+    }
+
+    @Test
     void whoMayProtectSeesItAndTheRecordsOfObserversAndNobodyElseDoes() {
         String owner = database.newRole("protector_");
         String app = database.newRole("app_");

@@ -664,19 +664,29 @@ $$;
 
 -- What is protected, and how: read from the triggers themselves, so it is never out of step with them. A table that is partitioned is
 -- here once. The arguments of a trigger are kept one after the other, each ended by a zero byte; as hexadecimal pairs they can be
--- told apart whatever text they hold, and decode passes over the spaces.
+-- told apart whatever text they hold, and decode passes over the spaces. Whether they fire is told beside: always, as by default, which
+-- session_replication_role = replica turns off (right on a subscriber), or in part, with one of them missing or disabled somewhere.
 CREATE VIEW fenceline.protected AS
-    SELECT DISTINCT t.tgrelid::regclass AS relation, a.arguments[1] AS mode, a.arguments[2] AS lock_class, a.arguments[3:] AS key
+    SELECT t.tgrelid::regclass AS relation, a.arguments[1] AS mode, a.arguments[2] AS lock_class, a.arguments[3:] AS key,
+           CASE WHEN count(*) < 3 OR NOT bool_and(f.firings <@ '{A,O}') THEN 'in part'
+                WHEN bool_and(f.firings = '{A}') THEN 'always'
+                ELSE 'origin' END AS fires
       FROM pg_catalog.pg_trigger t,
            LATERAL (SELECT array_agg(convert_from(decode(p.pairs, 'hex'), getdatabaseencoding()) ORDER BY p.place) AS arguments
                       FROM unnest(string_to_array(regexp_replace(encode(t.tgargs, 'hex'), '(..)', '\1 ', 'g'), '00 '))
                            WITH ORDINALITY AS p (pairs, place)
-                     WHERE p.place <= t.tgnargs) AS a
+                     WHERE p.place <= t.tgnargs) AS a,
+           -- Its own firing, and that of the same trigger on each partition.
+           LATERAL (SELECT array_agg(DISTINCT c.tgenabled::text) AS firings
+                      FROM pg_catalog.pg_trigger c
+                     WHERE c.tgfoid = t.tgfoid AND c.tgname = t.tgname
+                       AND (c.oid = t.oid OR c.tgrelid IN (SELECT m.relid FROM pg_partition_tree(t.tgrelid) m))) AS f
      WHERE t.tgfoid = 'fenceline.judge_write_v1'::regproc
        AND t.tgname IN ('fenceline_insert', 'fenceline_update', 'fenceline_delete')
-       AND t.tgparentid = 0;
+       AND t.tgparentid = 0
+     GROUP BY t.tgrelid, a.arguments;
 
-COMMENT ON VIEW fenceline.protected IS 'The tables of this database that are protected: mode, class of the lock, and the columns that are the parts of its name.';
+COMMENT ON VIEW fenceline.protected IS 'The tables of this database that are protected: mode, class of the lock, the columns that are the parts of its name, and when its triggers fire.';
 
 -- For people --------------------------------------------------------------------------------------------------------------
 -- Names without a version, whose arguments and meaning stay: docs/sql-contract.md. Each goes to the newest version beneath.
