@@ -56,8 +56,8 @@ class EvictionTest extends TwoGrants {
             source.setUrl(args[0]);
             source.setUser(args[1]);
             source.setApplicationName("reader");
-            // The timeouts that are said to free such a lock: they do not.
-            source.setOptions("-c idle_in_transaction_session_timeout=100 -c lock_timeout=100 -c statement_timeout=0");
+            // The timeouts that are said to free such a lock: they do not, though they are shorter than a claim waits.
+            source.setOptions("-c idle_in_transaction_session_timeout=600 -c lock_timeout=600 -c statement_timeout=0");
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             PostgresFence fence = PostgresFence.on(source);
             if (args[3].equals("concurrent")) {
