@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Compares the fence schema with what this release installs. Reads the catalogue alone, which every role may. */
+/** Compares the fence schema with what this release installs, in a transaction that is rolled back: functions are copied for it. */
 final class SchemaCheck {
 
     static final String GUARD = "table fenceline.guard";
@@ -22,10 +22,10 @@ final class SchemaCheck {
             "Find out who changed it, and restore it from the migrations of this release, as the owner of the schema.";
     private static final Pattern VERSION = Pattern.compile("SELECT (\\d{1,9})");
 
-    // As pg_get_triggerdef writes what V1 creates, the same from PostgreSQL 14 to 18.
+    // As pg_get_triggerdef writes what V1 and V2 create, the same from PostgreSQL 14 to 18.
     private static final Map<String, String> KEEPERS = new TreeMap<>(Map.of(
             "keep_mark",
-            "CREATE TRIGGER keep_mark AFTER UPDATE ON fenceline.guard FOR EACH ROW WHEN (((new.token < old.token) OR"
+            "CREATE TRIGGER keep_mark AFTER UPDATE OF lock, token, holder ON fenceline.guard FOR EACH ROW WHEN (((new.token < old.token) OR"
                     + " ((new.token = old.token) AND (new.holder <> old.holder)) OR (new.lock <> old.lock)))"
                     + " EXECUTE FUNCTION fenceline.keep_mark_v1()",
             "keep_row",
@@ -54,8 +54,10 @@ final class SchemaCheck {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(Sql.resource("verify_functions.sql"))) {
             while (row.next()) {
+                String name = row.getString(1);
+                // The fence has one of each name; ours is the older.
                 functions.put(
-                        row.getString(1),
+                        functions.containsKey(name) ? name + " with other arguments" : name,
                         new SchemaText.Function(
                                 row.getString(2), row.getString(3), row.getString(4), row.getString(5)));
             }
@@ -81,8 +83,15 @@ final class SchemaCheck {
         return differences;
     }
 
-    private void compareFunctions(Map<String, SchemaText.Function> found) {
+    private void compareFunctions(Map<String, SchemaText.Function> found) throws SQLException {
         Map<String, SchemaText.Function> expected = SchemaText.functions();
+        for (Map.Entry<String, String> copy : SchemaText.expressions().entrySet()) {
+            String body = written(copy.getKey(), copy.getValue());
+            expected.computeIfPresent(
+                    copy.getKey(),
+                    (name, function) -> new SchemaText.Function(
+                            body, function.security(), function.volatility(), function.settings()));
+        }
         expected.forEach((name, function) -> {
             SchemaText.Function there = found.get(name);
             String subject = "function fenceline." + name;
@@ -105,6 +114,18 @@ final class SchemaCheck {
                         "none of this name",
                         "one",
                         "Drop it: the schema is the fence's own.")));
+    }
+
+    /** How the server writes down the body of a copy. */
+    private String written(String name, String create) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(create);
+            try (ResultSet row = statement.executeQuery(
+                    "SELECT pg_catalog.pg_get_function_sqlbody('pg_temp." + name + "'::pg_catalog.regproc)")) {
+                row.next();
+                return row.getString(1);
+            }
+        }
     }
 
     private void compareGuard() throws SQLException {

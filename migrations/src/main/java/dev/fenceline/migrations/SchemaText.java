@@ -3,6 +3,7 @@ package dev.fenceline.migrations;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -19,9 +20,10 @@ final class SchemaText {
     /** The version that this release installs. */
     static final int VERSION = MIGRATIONS.size();
 
-    // The body is quoted by $…$ or by apostrophes; the header before it holds neither.
+    // The body is quoted by $…$ or by apostrophes, or is an expression; the header before it holds none of them.
     private static final Pattern FUNCTION = Pattern.compile(
-            "^CREATE (?:OR REPLACE )?(?:FUNCTION|PROCEDURE) fenceline\\.(\\w+)\\((.*?)^?AS (?:(\\$\\w*\\$)(.*?)\\3|'((?:[^']|'')*)')",
+            "^CREATE (?:OR REPLACE )?((?:FUNCTION|PROCEDURE) fenceline\\.(\\w+)\\((.*?)"
+                    + "(?:AS (?:(\\$\\w*\\$)(.*?)\\4|'((?:[^']|'')*)')|^(RETURN [^;]*)));",
             Pattern.DOTALL | Pattern.MULTILINE);
     private static final Pattern VOLATILITY = Pattern.compile("\\b(IMMUTABLE|STABLE)\\b");
     private static final Pattern SETTING = Pattern.compile("\\bSET (\\w+) = (.*)");
@@ -31,27 +33,55 @@ final class SchemaText {
     /**
      * A function as the server runs it.
      *
+     * @param body an expression is parsed by the server and written down by it in its own way: see {@link #expressions}
      * @param settings such as {@code search_path=pg_catalog, pg_temp}
      */
     record Function(String body, String security, String volatility, String settings) {}
 
     static Map<String, Function> functions() {
         Map<String, Function> functions = new TreeMap<>();
+        definitions().forEach((name, definition) -> {
+            String header = definition.group(3);
+            functions.put(
+                    name,
+                    new Function(
+                            body(definition),
+                            header.contains("SECURITY DEFINER") ? "SECURITY DEFINER" : "SECURITY INVOKER",
+                            first(VOLATILITY, header, 1, "VOLATILE"),
+                            setting(header)));
+        });
+        return functions;
+    }
+
+    /** Statements that make a copy, in the schema of the session's temporary objects, of each function whose body is an expression. */
+    static Map<String, String> expressions() {
+        Map<String, String> expressions = new TreeMap<>();
+        definitions().forEach((name, definition) -> {
+            if (definition.group(7) != null) {
+                expressions.put(name, "CREATE " + definition.group(1).replaceFirst("fenceline\\.", "pg_temp."));
+            }
+        });
+        return expressions;
+    }
+
+    private static Map<String, MatchResult> definitions() {
+        Map<String, MatchResult> definitions = new TreeMap<>();
         for (String migration : MIGRATIONS) {
             Matcher matcher = FUNCTION.matcher(Sql.resource("versioned/" + migration));
             while (matcher.find()) {
-                String header = matcher.group(2);
-                String quoted = matcher.group(5);
-                functions.put(
-                        matcher.group(1),
-                        new Function(
-                                quoted == null ? matcher.group(4) : quoted.replace("''", "'"),
-                                header.contains("SECURITY DEFINER") ? "SECURITY DEFINER" : "SECURITY INVOKER",
-                                first(VOLATILITY, header, 1, "VOLATILE"),
-                                setting(header)));
+                definitions.put(matcher.group(2), matcher.toMatchResult());
             }
         }
-        return functions;
+        return definitions;
+    }
+
+    private static String body(MatchResult definition) {
+        if (definition.group(7) != null) {
+            return definition.group(7);
+        }
+        return definition.group(6) == null
+                ? definition.group(5)
+                : definition.group(6).replace("''", "'");
     }
 
     private static String setting(String header) {

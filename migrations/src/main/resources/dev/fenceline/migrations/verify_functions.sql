@@ -1,10 +1,10 @@
--- Invariant: every function of the fence schema as the server runs it.
+-- Invariant: every function of the fence schema as the server runs it; a body that is an expression is kept parsed, and has no source.
 SELECT f.proname::text,
-       f.prosrc,
+       coalesce(pg_catalog.pg_get_function_sqlbody(f.oid), f.prosrc),
        CASE WHEN f.prosecdef THEN 'SECURITY DEFINER' ELSE 'SECURITY INVOKER' END,
        CASE f.provolatile WHEN 'i' THEN 'IMMUTABLE' WHEN 's' THEN 'STABLE' ELSE 'VOLATILE' END,
        coalesce(pg_catalog.array_to_string(f.proconfig, ', '), '')
   FROM pg_catalog.pg_proc f
   JOIN pg_catalog.pg_namespace n ON n.oid = f.pronamespace
  WHERE n.nspname = 'fenceline'
- ORDER BY f.proname
+ ORDER BY f.proname, f.oid

@@ -279,10 +279,16 @@ class VerifyTest {
                 "ALTER FUNCTION fenceline.enter_v2(text[], bigint[], uuid[], integer, integer) STABLE"
                         + "| function fenceline.enter_v2 | SECURITY DEFINER VOLATILE SET search_path=pg_catalog, pg_temp"
                         + "| SECURITY DEFINER STABLE SET search_path=pg_catalog, pg_temp",
+                "CREATE OR REPLACE FUNCTION fenceline.note_held_v1(p_lock text) RETURNS text LANGUAGE sql RETURN p_lock"
+                        + "| function fenceline.note_held_v1 | the body that this release installs"
+                        + "| ~another, which has in line 1 'RETURN p_lock' instead of 'RETURN set_config('fenceline.entered'::text,"
+                        + " (((('%|'::text || (pg_current_xact_id())::text) || ' '::text) || p_lock) || '%|'::text), true)'~",
                 "DROP FUNCTION fenceline.seen_v1(text[])"
                         + "| function fenceline.seen_v1 | it as this release installs it | none",
                 "CREATE FUNCTION fenceline.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'"
                         + "| function fenceline.mine | none of this name | one",
+                "CREATE FUNCTION fenceline.unprotect_v1(text) RETURNS void LANGUAGE sql AS ''"
+                        + "| function fenceline.unprotect_v1 with other arguments | none of this name | one",
                 "ALTER TABLE fenceline.guard ENABLE TRIGGER keep_mark"
                         + "| table fenceline.guard | trigger keep_mark to fire always"
                         + "| that it does not fire under session_replication_role = replica",
