@@ -17,6 +17,19 @@ final class ColumnSteps {
             ": a transaction that goes on with a SELECT * or RETURNING * that its connection has prepared before fails once with 0A000"
                     + " (cached plan must not change result type). Deploy when that is tolerable, or name the columns in old code first.";
 
+    private static final String THEIRS = "What is there is somebody else's: drop it by hand, if it is to go.";
+
+    // As TableState.hasMarkColumns has it.
+    private static final String OURS_ARE_THERE = "IF 2 <> (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute a"
+            + " LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum"
+            + " WHERE a.attrelid = %s::pg_catalog.regclass AND NOT a.attisdropped AND ("
+            + "a.attname = '" + TableState.TOKEN + "' AND a.atttypid = 'pg_catalog.int8'::pg_catalog.regtype AND a.attnotnull"
+            + " AND pg_catalog.pg_get_expr(d.adbin, d.adrelid) IN ("
+            + TableState.ZERO.stream().map(Identifiers::stringConstant).collect(Collectors.joining(", ")) + ")"
+            + " OR a.attname = '" + TableState.HOLDER + "' AND a.atttypid = 'pg_catalog.uuid'::pg_catalog.regtype"
+            + " AND NOT a.attnotnull AND d.oid IS NULL)) THEN"
+            + " RAISE EXCEPTION USING ERRCODE = 'FL011', MESSAGE = %s, HINT = %s; END IF;";
+
     private ColumnSteps() {}
 
     static List<Fault> faults(AddColumns change, TableState table) {
@@ -47,7 +60,7 @@ final class ColumnSteps {
                 "gets " + OURS,
                 Optional.of(lock(table, "adds two columns; no row is rewritten")),
                 List.of(ProtectionSteps.lock(table, KEEPS_OUT_ALL), addition(table)),
-                List.of(ProtectionSteps.lock(table, KEEPS_OUT_ALL), removal(table)));
+                List.of(ProtectionSteps.lock(table, KEEPS_OUT_ALL), check(table), removal(table)));
     }
 
     static List<String> warnings(AddColumns change) {
@@ -64,7 +77,7 @@ final class ColumnSteps {
             faults.add(new Fault(
                     table.name().toString(),
                     "it has " + described(table) + ", and row mode's own are " + OURS,
-                    "What is there is somebody else's: drop it by hand, if it is to go."));
+                    THEIRS));
         }
         if (!table.dependents().isEmpty()) {
             faults.add(new Fault(
@@ -90,7 +103,7 @@ final class ColumnSteps {
                 Step.State.TO_DO,
                 "loses " + NAMES,
                 Optional.of(lock(table, "drops two columns; no row is rewritten")),
-                List.of(ProtectionSteps.lock(table, KEEPS_OUT_ALL), removal(table)),
+                List.of(ProtectionSteps.lock(table, KEEPS_OUT_ALL), check(table), removal(table)),
                 List.of(ProtectionSteps.lock(table, KEEPS_OUT_ALL), addition(table)));
     }
 
@@ -114,6 +127,15 @@ final class ColumnSteps {
     private static String addition(TableState table) {
         return "ALTER TABLE " + table.name().quoted() + " ADD COLUMN " + TableState.TOKEN
                 + " bigint NOT NULL DEFAULT 0, ADD COLUMN " + TableState.HOLDER + " uuid;";
+    }
+
+    // The text may run long after it was made, and on another database, where a column of this name is somebody else's data.
+    private static String check(TableState table) {
+        return OURS_ARE_THERE.formatted(
+                Identifiers.literal(table.name().asRegclass()),
+                Identifiers.literal("Dropping " + NAMES + " of " + Identifiers.oneLine(table.name().toString())
+                        + " refused: they are not both there as " + OURS),
+                Identifiers.literal(THEIRS));
     }
 
     private static String removal(TableState table) {

@@ -28,7 +28,7 @@ record TableState(
     static final String HOLDER = "fence_holder";
 
     // As somebody types it, and as it reads where it was given as a bigint.
-    private static final List<String> ZERO = List.of("0", "'0'::bigint");
+    static final List<String> ZERO = List.of("0", "'0'::bigint");
 
     /** What it is, as far as it matters here. */
     enum Kind {

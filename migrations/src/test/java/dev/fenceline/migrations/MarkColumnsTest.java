@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.PGConnection;
 
 /** The columns of row mode come without rewriting a row, and go only where they are ours and nothing hangs on them. */
@@ -93,6 +94,26 @@ class MarkColumnsTest {
                         + ", and row mode's own are"
                         + " fence_token bigint NOT NULL DEFAULT 0 and fence_holder uuid. What is there is somebody else's: drop it by"
                         + " hand, if it is to go.");
+    }
+
+    /** Made on one database and run on another, whose column of that name has data of theirs. */
+    @ParameterizedTest
+    @ValueSource(strings = {"fence_token text DEFAULT 'theirs', ADD COLUMN fence_holder uuid", "fence_token bigint NOT NULL DEFAULT 0, ADD COLUMN fence_holder text"})
+    void textThatDropsColumnsDropsNobodyElses(String theirs) throws Exception {
+        Plan adding = migrations.plan(AddColumns.table("account"));
+        adding.apply(ApplyOptions.defaults());
+        Plan dropping = migrations.plan(DropColumns.table("account"));
+        DATABASE.execute("ALTER TABLE account DROP COLUMN fence_token, DROP COLUMN fence_holder;"
+                + " ALTER TABLE account ADD COLUMN " + theirs);
+
+        for (String text : List.of(dropping.sql(), adding.rollbackSql())) {
+            assertThatThrownBy(() -> Database.run(DATABASE.source(), text))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageStartingWith("ERROR: Dropping fence_token and fence_holder of public.account refused: they are not both"
+                            + " there as fence_token bigint NOT NULL DEFAULT 0 and fence_holder uuid\n"
+                            + "  Hint: What is there is somebody else's: drop it by hand, if it is to go.");
+        }
+        assertThat(DATABASE.rows("SELECT count(fence_token) FROM account")).containsExactly("100");
     }
 
     @Test
