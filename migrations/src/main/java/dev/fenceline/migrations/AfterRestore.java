@@ -134,12 +134,14 @@ final class AfterRestore {
                     .orElse(MarkedTable.Page.NONE);
             looked += page.looked();
             marks += page.raised();
-            if (page.left() > 0) {
-                marks += transaction(table, after, () -> table.raise(connection, holder, from, Locked.AWAIT))
-                        .orElse(MarkedTable.Page.NONE)
-                        .raised();
-            }
             after = page.last();
+            if (page.left() > 0) {
+                Optional<MarkedTable.Page> awaited =
+                        transaction(table, from, () -> table.raise(connection, holder, from, Locked.AWAIT));
+                marks += awaited.orElse(MarkedTable.Page.NONE).raised();
+                // Rows that came in between push others out of the page: those are met on the next one.
+                after = awaited.map(MarkedTable.Page::last).orElse(after);
+            }
             progress.accept(new RestoreProgress(table.name(), looked, marks, after.isEmpty()));
         } while (!after.isEmpty());
         raised.add(new Restoration.Raised(table.name(), marks));

@@ -73,7 +73,7 @@ class AfterRestoreTest {
             assertThat(balance()).isEqualTo(110);
         } else {
             assertThatThrownBy(() -> Database.run(database.source(), lateWrite))
-                    .hasMessageContaining("Fenced transaction under token 5 of lock 'account:42' refused");
+                    .hasMessageContaining("Fenced work under token 5 of lock 'account:42' refused");
             assertThat(balance()).isEqualTo(150);
         }
     }
@@ -278,6 +278,31 @@ class AfterRestoreTest {
         }
         assertThat(operations.afterRestore(batch -> {}).isComplete()).isTrue();
         assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("0");
+    }
+
+    /** The rows of a page are looked at twice where some are in use, and a row that came in between pushes the last one out of it. */
+    @Test
+    void aRowInUseThatIsPushedToTheNextPageIsNotPassedOver() throws SQLException {
+        marked("account", "id int PRIMARY KEY, balance int");
+        database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n;"
+                + " CREATE FUNCTION add() RETURNS trigger LANGUAGE plpgsql AS"
+                + " 'BEGIN INSERT INTO account VALUES (0, 0) ON CONFLICT DO NOTHING; RETURN NULL; END';"
+                + " CREATE TRIGGER theirs AFTER UPDATE ON account FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION add()");
+        try (Connection holder = named("sleeper").getConnection();
+                Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute("UPDATE account SET balance = 1 WHERE id = 1000");
+
+            Restoration restoration =
+                    operations.waitAtMost(Duration.ofMillis(100)).afterRestore(batch -> {});
+
+            assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("1");
+            assertThat(restoration.isComplete()).isFalse();
+            assertThat(restoration.left())
+                    .extracting(Restoration.Left::mark)
+                    .containsExactly("rows after key (999)");
+            holder.rollback();
+        }
     }
 
     @Test
