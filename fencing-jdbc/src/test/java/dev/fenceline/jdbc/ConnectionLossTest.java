@@ -163,7 +163,7 @@ class ConnectionLossTest extends TwoGrants {
         assertThatThrownBy(() -> claim.useTransaction(c -> {
                     // Sleeps until the server loses its patience, after a second.
                     awaitGone(pid(c));
-                    fence.claim(next);
+                    PostgresFence.on(database.sourceNamed("another-process")).claim(next);
                     TestDatabase.write(c, 1, 1);
                 }))
                 .isInstanceOfSatisfying(StaleTokenException.class, e -> {

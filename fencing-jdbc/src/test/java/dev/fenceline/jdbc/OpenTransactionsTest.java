@@ -160,8 +160,9 @@ class OpenTransactionsTest extends TwoGrants {
 
     @Test
     void aRowOfTheSameLockIsNeitherMadeNorRemovedInsideAndMayBeChanged() throws SQLException {
-        database.execute("CREATE TABLE IF NOT EXISTS written_row (id bigint PRIMARY KEY, balance bigint,"
-                + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid); INSERT INTO written_row VALUES (1, 100)");
+        database.execute(
+                "CREATE TABLE IF NOT EXISTS written_row (id bigint PRIMARY KEY, balance bigint,"
+                        + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid); INSERT INTO written_row VALUES (1, 100)");
         FencedTable<Long> table = FencedTable.of("written_row").key("id", id -> older.lock());
         PostgresRows<Long> rows = PostgresRows.on(source, table);
         RowClaim<Long> absent = rows.claim(older, 7L, row -> row.getLong("balance"));
@@ -173,7 +174,8 @@ class OpenTransactionsTest extends TwoGrants {
             opened = source.opened();
             assertRefused("Insert under token " + older, () -> absent.insert(values));
             assertRefused("Upsert under token " + older, () -> absent.upsert(values));
-            assertRefused("Upsert under token " + older, () -> rows.blind(older, 7L).upsert(values));
+            assertRefused(
+                    "Upsert under token " + older, () -> rows.blind(older, 7L).upsert(values));
             assertRefused("Delete under token " + older, present::delete);
             present.update(values);
             absent.in(c).insert(values);

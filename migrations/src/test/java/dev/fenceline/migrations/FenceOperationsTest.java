@@ -84,7 +84,7 @@ class FenceOperationsTest {
         Mark mark = operations.raise(ACCOUNT);
 
         assertThatThrownBy(() -> Database.run(database.source(), enter(7, A)))
-                .hasMessageContaining("Fenced transaction under token 7 of lock 'account:42' refused");
+                .hasMessageContaining("Fenced work under token 7 of lock 'account:42' refused");
         assertThatThrownBy(() -> Database.run(database.source(), "CALL fenceline.claim('account:42', 8, '" + B + "')"))
                 .hasMessageContaining("Claim of token 8/b0000000 on lock 'account:42' refused: the mark is token "
                         + mark.token().value());
