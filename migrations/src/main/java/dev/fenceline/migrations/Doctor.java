@@ -68,6 +68,7 @@ final class Doctor {
         settings(server.database());
         Optional<Integer> version = SchemaCheck.version(SchemaCheck.functions(connection));
         schema(server.database(), version);
+        operations();
         triggers();
         open();
         if (version.equals(Optional.of(SchemaText.VERSION))) {
@@ -277,6 +278,21 @@ final class Doctor {
                         SchemaCheck.GUARD,
                         "lacks the triggers " + missing + ", so that marks can fall or vanish",
                         "See what FenceMigrations.verify says of them, and restore them.");
+            }
+        }
+    }
+
+    /** What became of transactions whose answer was lost is asked there; a record that a crash removed reads as never. */
+    private void operations() throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(Sql.resource("doctor_operations.sql"))) {
+            if (row.next() && !row.getString(1).equals("p")) {
+                find(
+                        "postgres-operations-unlogged",
+                        Severity.ERROR,
+                        "table fenceline.operation",
+                        "is unlogged, so that after a crash of the server work that was committed is said never to have happened",
+                        "Run ALTER TABLE fenceline.operation SET LOGGED.");
             }
         }
     }

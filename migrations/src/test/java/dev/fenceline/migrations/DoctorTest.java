@@ -65,6 +65,9 @@ class DoctorTest {
                         + "| table fenceline.guard lacks the triggers [keep_table], so that marks can fall or vanish",
                 "ALTER TABLE fenceline.guard SET UNLOGGED | postgres-guard-unlogged | ERROR"
                         + "| table fenceline.guard is unlogged, so that a crash of the server removes all marks",
+                "ALTER TABLE fenceline.operation SET UNLOGGED | postgres-operations-unlogged | ERROR"
+                        + "| table fenceline.operation is unlogged, so that after a crash of the server work that was committed is said"
+                        + " never to have happened",
                 "DROP SCHEMA fenceline CASCADE | postgres-schema-missing | ERROR | database '%1$s' has no fence schema",
                 "CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql AS 'SELECT 4'"
                         + "| postgres-schema-old | ERROR"
