@@ -1,7 +1,9 @@
 package dev.fenceline.cli;
 
+import dev.fenceline.FencelineException;
 import dev.fenceline.migrations.FenceOperations;
 import dev.fenceline.migrations.Restoration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,14 +33,27 @@ final class AfterRestore extends Subcommand {
         DataSource source = postgres.connect();
         confirmation.require(
                 "This raises every mark of the database, so that every holder of now is refused and has to acquire anew.");
-        Restoration done;
-        try (Progress progress = Progress.of(terminal, "Raising marks")) {
-            done = FenceOperations.on(source)
-                    .afterRestore(step -> progress.now("Raising marks of " + step.relation() + ": " + step.raised()
-                            + " of " + step.looked() + " so far"));
-        }
+        Restoration done = raise(source);
         Report report = Report.of(done.isComplete() ? Outcome.OK : Outcome.UNFINISHED);
         done.toString().lines().forEach(report::line);
         return report.field("raised", done.raised()).field("left", done.left());
+    }
+
+    private Restoration raise(DataSource source) {
+        AtomicBoolean begun = new AtomicBoolean();
+        try (Progress progress = Progress.of(terminal, "Raising marks")) {
+            return FenceOperations.on(source).afterRestore(step -> {
+                begun.set(true);
+                progress.now("Raising marks of " + step.relation() + ": " + step.raised() + " of " + step.looked()
+                        + " so far");
+            });
+        } catch (FencelineException e) {
+            if (!begun.get()) {
+                throw e;
+            }
+            // Whatever it was, the batches before it are done.
+            throw new Failure(
+                    Outcome.UNFINISHED, e.getMessage() + " Other marks are raised already: run it again then.", e);
+        }
     }
 }

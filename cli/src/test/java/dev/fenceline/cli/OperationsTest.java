@@ -154,6 +154,25 @@ class OperationsTest {
     }
 
     @Test
+    void marksThatAreRaisedBeforeAFailureAreNotSaidToBeUnchanged() {
+        String role = database.newRole("night_");
+        database.terminal().run("grant", "operations", "--to", role).ends(0);
+        database.execute(
+                CLAIM,
+                "CREATE TABLE marked (id int PRIMARY KEY, fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid)",
+                "ALTER TABLE marked ENABLE ROW LEVEL SECURITY",
+                "GRANT SELECT, UPDATE ON marked TO \"" + role + "\"");
+
+        Ran ran = database.as(role).run("after-restore", "--yes").ends(4);
+
+        assertThat(ran.err())
+                .contains("query would be affected by row-level security policy for table \"marked\"")
+                .endsWith(" Other marks are raised already: run it again then." + System.lineSeparator());
+        assertThat(database.rows("SELECT is_raised FROM fenceline.describe_mark_v1('order:42')"))
+                .containsExactly("t");
+    }
+
+    @Test
     void theDoctorLooksAtWhatIsNamed() {
         new ScriptedTerminal()
                 .run("doctor")
