@@ -1,6 +1,7 @@
 package dev.fenceline.cli;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.logging.LogManager;
 import picocli.CommandLine;
@@ -55,6 +56,8 @@ public final class Fenceline {
     public static void main(String... arguments) {
         // What libraries log is no part of a command's output, and may hold what they were given.
         LogManager.getLogManager().reset();
+        // From Java 22 to 24 there is a console, if nobody says otherwise, also where input and output are no screen.
+        System.setProperty("jdk.console", "java.base");
         System.exit(run(Terminal.ofProcess(), arguments));
     }
 
@@ -62,10 +65,11 @@ public final class Fenceline {
     static int run(Terminal terminal, String... arguments) {
         try {
             return commandLine(terminal).execute(arguments);
-        } catch (RuntimeException e) {
-            // Commands report what they throw; this is left to be a command that picocli cannot even set up.
+        } catch (RuntimeException | Error e) {
+            // Commands report what they throw; this is left to be a command that picocli cannot even set up, or a broken jar.
+            List<String> given = Arrays.asList(arguments);
             return Failures.report(
-                    terminal, "", Failure.of(e), false, Arrays.asList(arguments).contains("--verbose"));
+                    terminal, "", Failure.of(e), given.contains("--json"), given.contains("--verbose"));
         }
     }
 
