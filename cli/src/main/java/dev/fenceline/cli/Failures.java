@@ -46,11 +46,16 @@ final class Failures {
                 false);
     }
 
+    /** Of {@code --word=value} and of {@code -pvalue}, as other programs read it, the value is left out. */
+    private static String name(String argument) {
+        return argument.startsWith("--") ? argument.split("=", 2)[0] : argument.substring(0, Math.min(2, argument.length()));
+    }
+
     /** Which options are unknown. What was given with them is left out, since it may be a password behind a misspelt option. */
     private static String told(UnmatchedArgumentException e) {
         String options = e.getUnmatched().stream()
                 .filter(argument -> argument.startsWith("-"))
-                .map(argument -> "'" + argument.split("=", 2)[0] + "'")
+                .map(argument -> "'" + name(argument) + "'")
                 .collect(Collectors.joining(", "));
         if (options.isEmpty()) {
             return "There are " + Texts.count(e.getUnmatched().size(), "argument") + " too many.";

@@ -10,12 +10,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A PostgreSQL address taken apart, so that user and password go to the driver by themselves and the rest can be shown.
+ * A PostgreSQL address taken apart, so that user and passwords go to the driver by themselves and the rest can be shown.
  *
- * @param url for the driver, without user and password
+ * @param url for the driver, without user and passwords
  * @param name for messages: hosts and database
+ * @param keyPassword of the client's own key, {@code sslpassword} to the driver
  */
-record PostgresAddress(String url, String name, Optional<String> user, Optional<String> password) {
+record PostgresAddress(
+        String url, String name, Optional<String> user, Optional<String> password, Optional<String> keyPassword) {
 
     private static final Pattern SCHEME = Pattern.compile("(?:jdbc:)?postgres(?:ql)?://(.*)", Pattern.DOTALL);
     private static final Pattern HOSTS =
@@ -47,6 +49,7 @@ record PostgresAddress(String url, String name, Optional<String> user, Optional<
         Optional<String> user = nonEmpty(decoded(where, colon < 0 ? login : login.substring(0, colon)));
         Optional<String> password =
                 colon < 0 ? Optional.empty() : Optional.of(decoded(where, login.substring(colon + 1)));
+        Optional<String> keyPassword = Optional.empty();
         List<String> kept = new ArrayList<>();
         for (String parameter :
                 question < 0 ? new String[0] : place.substring(question + 1).split("&")) {
@@ -55,6 +58,8 @@ record PostgresAddress(String url, String name, Optional<String> user, Optional<
             String value = equals < 0 ? "" : parameter.substring(equals + 1);
             if (key.equals("user")) {
                 user = Optional.of(decoded(where, value));
+            } else if (key.equals("sslpassword")) {
+                keyPassword = Optional.of(decoded(where, value));
             } else if (key.toLowerCase(Locale.ROOT).endsWith("password")) {
                 password = Optional.of(decoded(where, value));
             } else if (!parameter.isEmpty()) {
@@ -65,7 +70,12 @@ record PostgresAddress(String url, String name, Optional<String> user, Optional<
                 "jdbc:postgresql://" + hosts + "/" + database + (kept.isEmpty() ? "" : "?" + String.join("&", kept)),
                 (hosts.isEmpty() ? "localhost" : hosts) + "/" + decoded(where, database),
                 user,
-                password);
+                password,
+                keyPassword);
+    }
+
+    boolean holdsPassword() {
+        return password.isPresent() || keyPassword.isPresent();
     }
 
     private static Optional<String> nonEmpty(String text) {

@@ -53,9 +53,7 @@ final class PostgresOptions {
     void url(String text) {
         try {
             if (text != null
-                    && PostgresAddress.parse("The address of --url", text)
-                            .password()
-                            .isPresent()) {
+                    && PostgresAddress.parse("The address of --url", text).holdsPassword()) {
                 throw Passwords.refused(spec, "A password in --url", INSTEAD);
             }
         } catch (Failure e) {
@@ -122,6 +120,7 @@ final class PostgresOptions {
         }
         Optional.ofNullable(user).or(address::user).ifPresent(source::setUser);
         password.ifPresent(source::setPassword);
+        address.keyPassword().ifPresent(source::setSslPassword);
         if (!address.url().contains("ApplicationName=")) {
             source.setApplicationName("fenceline");
         }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -172,6 +173,8 @@ class ConnectionTest {
             strings = {
                 "--pasword=hunter2",
                 "--pasword hunter2",
+                "-phunter2",
+                "-p=hunter2",
                 "hunter2",
                 "--url=postgresql://me:hunter2/1@localhost/x",
                 "--url=postgresql://me:hunter2?1@localhost/x",
@@ -228,13 +231,13 @@ class ConnectionTest {
     }
 
     @Test
-    void theCommandsConnectionsAreNamed() {
-        Database other = Database.installed();
-        other.execute(
-                "CREATE FUNCTION public.who() RETURNS text LANGUAGE sql AS 'SELECT current_setting(''application_name'')'");
-        assertThat(PostgresAddress.parse("x", "postgresql://h:1,[::1]:2/d%2F?a=b&user=u&c=d"))
+    void anAddressIsTakenApartAndThePasswordOfAKeyIsNoPasswordOfARole() {
+        assertThat(PostgresAddress.parse("x", "postgresql://h:1,[::1]:2/d%2F?a=b&user=u&sslpassword=k%20y&c=d"))
                 .isEqualTo(new PostgresAddress(
                         "jdbc:postgresql://h:1,[::1]:2/d%2F?a=b&c=d",
-                        "h:1,[::1]:2/d/", java.util.Optional.of("u"), java.util.Optional.empty()));
+                        "h:1,[::1]:2/d/",
+                        Optional.of("u"),
+                        Optional.empty(),
+                        Optional.of("k y")));
     }
 }
