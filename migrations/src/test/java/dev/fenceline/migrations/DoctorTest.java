@@ -79,6 +79,7 @@ class DoctorTest {
             quoteCharacter = '~')
     void anUnsafeStateIsFound(String change, String code, Finding.Severity severity, String sentence) {
         String role = database.newRole("set_");
+        migrations.grantTo(role);
         try {
             database.execute(String.format(change, database.name(), role));
 
@@ -90,7 +91,24 @@ class DoctorTest {
             });
         } finally {
             // What a role sets is found in every database of the server.
-            database.execute("DROP ROLE " + role);
+            database.execute("DROP OWNED BY " + role + "; DROP ROLE " + role);
+        }
+    }
+
+    @Test
+    void whatARoleSetsThatMayNotUseTheFenceIsNoFault() {
+        String role = database.newRole("reports_");
+        try {
+            database.execute("ALTER ROLE " + role + " SET default_transaction_read_only = on; ALTER ROLE " + role
+                    + " SET synchronous_commit = off");
+            assertThat(found(migrations)).isEmpty();
+
+            migrations.grantTo(role);
+            assertThat(found(migrations))
+                    .extracting(Finding::code)
+                    .containsExactly("postgres-synchronous-commit", "postgres-read-only");
+        } finally {
+            database.execute("DROP OWNED BY " + role + "; DROP ROLE " + role);
         }
     }
 
