@@ -169,7 +169,7 @@ public final class FenceOperations {
      * @param progress is told after each batch, on this thread; what it throws comes out and ends the run
      * @return what was raised, and what is left
      * @throws dev.fenceline.BackendMisconfiguredException when a right is missing: nothing happened, and the message names the table and the
-     *     grant; or as {@link #raise}
+     *     grant; when a policy hides rows of a table: what was raised before it stays; or as {@link #raise}
      * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached
      * @throws dev.fenceline.OutcomeUnknownException when the connection was lost in between; run it again
      */
