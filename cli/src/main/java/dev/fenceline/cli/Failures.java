@@ -48,7 +48,9 @@ final class Failures {
 
     /** Of {@code --word=value} and of {@code -pvalue}, as other programs read it, the value is left out. */
     private static String name(String argument) {
-        return argument.startsWith("--") ? argument.split("=", 2)[0] : argument.substring(0, Math.min(2, argument.length()));
+        return argument.startsWith("--")
+                ? argument.split("=", 2)[0]
+                : argument.substring(0, Math.min(2, argument.length()));
     }
 
     /** Which options are unknown. What was given with them is left out, since it may be a password behind a misspelt option. */

@@ -66,10 +66,10 @@ public final class Fenceline {
         try {
             return commandLine(terminal).execute(arguments);
         } catch (RuntimeException | Error e) {
-            // Commands report what they throw; this is left to be a command that picocli cannot even set up, or a broken jar.
+            // Commands report what they throw; this is left to be a command that picocli cannot even set up, or a
+            // broken jar.
             List<String> given = Arrays.asList(arguments);
-            return Failures.report(
-                    terminal, "", Failure.of(e), given.contains("--json"), given.contains("--verbose"));
+            return Failures.report(terminal, "", Failure.of(e), given.contains("--json"), given.contains("--verbose"));
         }
     }
 

@@ -235,9 +235,6 @@ class ConnectionTest {
         assertThat(PostgresAddress.parse("x", "postgresql://h:1,[::1]:2/d%2F?a=b&user=u&sslpassword=k%20y&c=d"))
                 .isEqualTo(new PostgresAddress(
                         "jdbc:postgresql://h:1,[::1]:2/d%2F?a=b&c=d",
-                        "h:1,[::1]:2/d/",
-                        Optional.of("u"),
-                        Optional.empty(),
-                        Optional.of("k y")));
+                        "h:1,[::1]:2/d/", Optional.of("u"), Optional.empty(), Optional.of("k y")));
     }
 }

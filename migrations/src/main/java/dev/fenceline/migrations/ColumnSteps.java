@@ -23,7 +23,8 @@ final class ColumnSteps {
     private static final String OURS_ARE_THERE = "IF 2 <> (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute a"
             + " LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum"
             + " WHERE a.attrelid = %s::pg_catalog.regclass AND NOT a.attisdropped AND ("
-            + "a.attname = '" + TableState.TOKEN + "' AND a.atttypid = 'pg_catalog.int8'::pg_catalog.regtype AND a.attnotnull"
+            + "a.attname = '" + TableState.TOKEN
+            + "' AND a.atttypid = 'pg_catalog.int8'::pg_catalog.regtype AND a.attnotnull"
             + " AND pg_catalog.pg_get_expr(d.adbin, d.adrelid) IN ("
             + TableState.ZERO.stream().map(Identifiers::stringConstant).collect(Collectors.joining(", ")) + ")"
             + " OR a.attname = '" + TableState.HOLDER + "' AND a.atttypid = 'pg_catalog.uuid'::pg_catalog.regtype"
@@ -129,12 +130,14 @@ final class ColumnSteps {
                 + " bigint NOT NULL DEFAULT 0, ADD COLUMN " + TableState.HOLDER + " uuid;";
     }
 
-    // The text may run long after it was made, and on another database, where a column of this name is somebody else's data.
+    // The text may run long after it was made, and on another database, where a column of this name is somebody else's
+    // data.
     private static String check(TableState table) {
         return OURS_ARE_THERE.formatted(
                 Identifiers.literal(table.name().asRegclass()),
-                Identifiers.literal("Dropping " + NAMES + " of " + Identifiers.oneLine(table.name().toString())
-                        + " refused: they are not both there as " + OURS),
+                Identifiers.literal("Dropping " + NAMES + " of "
+                        + Identifiers.oneLine(table.name().toString()) + " refused: they are not both there as "
+                        + OURS),
                 Identifiers.literal(THEIRS));
     }
 

@@ -284,10 +284,11 @@ class AfterRestoreTest {
     @Test
     void aRowInUseThatIsPushedToTheNextPageIsNotPassedOver() throws SQLException {
         marked("account", "id int PRIMARY KEY, balance int");
-        database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n;"
-                + " CREATE FUNCTION add() RETURNS trigger LANGUAGE plpgsql AS"
-                + " 'BEGIN INSERT INTO account VALUES (0, 0) ON CONFLICT DO NOTHING; RETURN NULL; END';"
-                + " CREATE TRIGGER theirs AFTER UPDATE ON account FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION add()");
+        database.execute(
+                "INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n;"
+                        + " CREATE FUNCTION add() RETURNS trigger LANGUAGE plpgsql AS"
+                        + " 'BEGIN INSERT INTO account VALUES (0, 0) ON CONFLICT DO NOTHING; RETURN NULL; END';"
+                        + " CREATE TRIGGER theirs AFTER UPDATE ON account FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION add()");
         try (Connection holder = named("sleeper").getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
@@ -298,9 +299,7 @@ class AfterRestoreTest {
 
             assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("1");
             assertThat(restoration.isComplete()).isFalse();
-            assertThat(restoration.left())
-                    .extracting(Restoration.Left::mark)
-                    .containsExactly("rows after key (999)");
+            assertThat(restoration.left()).extracting(Restoration.Left::mark).containsExactly("rows after key (999)");
             holder.rollback();
         }
     }

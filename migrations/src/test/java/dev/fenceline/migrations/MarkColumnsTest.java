@@ -98,7 +98,11 @@ class MarkColumnsTest {
 
     /** Made on one database and run on another, whose column of that name has data of theirs. */
     @ParameterizedTest
-    @ValueSource(strings = {"fence_token text DEFAULT 'theirs', ADD COLUMN fence_holder uuid", "fence_token bigint NOT NULL DEFAULT 0, ADD COLUMN fence_holder text"})
+    @ValueSource(
+            strings = {
+                "fence_token text DEFAULT 'theirs', ADD COLUMN fence_holder uuid",
+                "fence_token bigint NOT NULL DEFAULT 0, ADD COLUMN fence_holder text"
+            })
     void textThatDropsColumnsDropsNobodyElses(String theirs) throws Exception {
         Plan adding = migrations.plan(AddColumns.table("account"));
         adding.apply(ApplyOptions.defaults());
@@ -109,9 +113,10 @@ class MarkColumnsTest {
         for (String text : List.of(dropping.sql(), adding.rollbackSql())) {
             assertThatThrownBy(() -> Database.run(DATABASE.source(), text))
                     .isInstanceOf(SQLException.class)
-                    .hasMessageStartingWith("ERROR: Dropping fence_token and fence_holder of public.account refused: they are not both"
-                            + " there as fence_token bigint NOT NULL DEFAULT 0 and fence_holder uuid\n"
-                            + "  Hint: What is there is somebody else's: drop it by hand, if it is to go.");
+                    .hasMessageStartingWith(
+                            "ERROR: Dropping fence_token and fence_holder of public.account refused: they are not both"
+                                    + " there as fence_token bigint NOT NULL DEFAULT 0 and fence_holder uuid\n"
+                                    + "  Hint: What is there is somebody else's: drop it by hand, if it is to go.");
         }
         assertThat(DATABASE.rows("SELECT count(fence_token) FROM account")).containsExactly("100");
     }
