@@ -35,7 +35,7 @@ final class TestSources {
     /** A method counts if JUnit runs it: between it and an annotation of a test there is no blank line and no other method. */
     boolean hasTest(String name, String method) {
         Pattern test = Pattern.compile(
-                "(?m)^ *@(?:Test|ParameterizedTest|RepeatedTest)\\b.*\\n(?:(?!.*\\bvoid ).+\\n)*? *(?:(?:public|protected|final) )*"
+                "(?m)^ *@(?:Test|ParameterizedTest|RepeatedTest)\\b.*\\n(?:(?!.*\\bvoid \\w+\\().+\\n)*? *(?:(?:public|protected|final) )*"
                         + "(?:<[^>]+> )?void " + method + "\\(");
         Pattern factory = Pattern.compile(
                 "(?m)^ *@TestFactory\\b.*\\n *(?:(?:public|protected|final) )*Stream<\\w+> " + method + "\\(");
