@@ -125,6 +125,13 @@ final class ProtectionSteps {
                             + ": was not observed with these locks so far. Whoever writes it without them is refused from"
                             + " the moment that this is applied; observe first, and enforce when a full business cycle left no records.");
         }
+        if (change.mode() == Protect.Mode.OBSERVE
+                && table.protectedAs()
+                        .filter(before -> before.mode() == Protect.Mode.ENFORCE)
+                        .isPresent()) {
+            warnings.add(change.table()
+                    + ": is enforced so far. From now on whoever writes it without its lock passes, and is only recorded.");
+        }
         if (!table.subscriptions().isEmpty()) {
             warnings.add(change.table() + ": is filled by subscription " + String.join(", ", table.subscriptions())
                     + ", whose changes pass. When the subscription is dropped, protect the table again.");

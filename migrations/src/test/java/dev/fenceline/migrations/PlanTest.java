@@ -188,6 +188,9 @@ class PlanTest {
         enforce.apply(ApplyOptions.defaults());
         List<String> enforced = Snapshot.of(own);
         assertThat(enforced).isNotEqualTo(observed);
+        assertThat(migrations.plan(account.observe()).warnings())
+                .containsExactly("public.account: is enforced so far. From now on whoever writes it without its lock"
+                        + " passes, and is only recorded.");
         own.execute(enforce.rollbackSql());
         assertThat(Snapshot.difference(observed, Snapshot.of(own))).isEmpty();
         own.execute(observe.rollbackSql());
