@@ -129,8 +129,9 @@ final class ProtectionSteps {
                 && table.protectedAs()
                         .filter(before -> before.mode() == Protect.Mode.ENFORCE)
                         .isPresent()) {
-            warnings.add(change.table()
-                    + ": is enforced so far. From now on whoever writes it without its lock passes, and is only recorded.");
+            warnings.add(
+                    change.table()
+                            + ": is enforced so far. From now on whoever writes it without its lock passes, and is only recorded.");
         }
         if (!table.subscriptions().isEmpty()) {
             warnings.add(change.table() + ": is filled by subscription " + String.join(", ", table.subscriptions())
