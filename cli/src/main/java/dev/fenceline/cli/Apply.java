@@ -5,10 +5,8 @@ import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.migrations.Plan;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** Protects tables in the modes that are declared. */
 @Command(
@@ -21,14 +19,8 @@ final class Apply extends Subcommand {
     @Mixin
     private final TableOptions tables;
 
-    @Option(
-            names = "--mode",
-            paramLabel = "MODE",
-            order = 15,
-            converter = Mode.Reader.class,
-            description =
-                    "observe or enforce, for all of these tables; otherwise as the file says, and observe where nothing does.")
-    private @Nullable Mode mode;
+    @Mixin
+    private final ModeOption mode = new ModeOption();
 
     @Mixin
     private final ApplySettings settings;
@@ -45,7 +37,7 @@ final class Apply extends Subcommand {
 
     @Override
     Report run() throws InterruptedException {
-        return protect(tables, Optional.ofNullable(mode), settings, postgres);
+        return protect(tables, mode.mode(), settings, postgres);
     }
 
     static Report protect(TableOptions tables, Optional<Mode> mode, ApplySettings settings, PostgresOptions postgres)

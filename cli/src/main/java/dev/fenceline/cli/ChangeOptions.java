@@ -7,7 +7,6 @@ import dev.fenceline.migrations.Unprotect;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -37,14 +36,8 @@ final class ChangeOptions {
     @Mixin
     private final TableOptions tables;
 
-    @Option(
-            names = "--mode",
-            paramLabel = "MODE",
-            order = 15,
-            converter = Mode.Reader.class,
-            description =
-                    "observe or enforce, for all of these tables; otherwise as the file says, and observe where nothing does.")
-    private @Nullable Mode mode;
+    @Mixin
+    private final ModeOption mode = new ModeOption();
 
     @Option(
             names = "--for",
@@ -61,7 +54,7 @@ final class ChangeOptions {
 
     List<Change> changes() {
         return switch (work) {
-            case PROTECT -> protections(tables.declared(), Optional.ofNullable(mode));
+            case PROTECT -> protections(tables.declared(), mode.mode());
             case UNPROTECT ->
                 tables.names().stream().<Change>map(Unprotect::table).toList();
             case ADD_COLUMNS ->

@@ -123,9 +123,15 @@ final class RedisOptions {
             throw unreadable(where);
         }
         boolean cluster = "-cluster".equals(matcher.group(2));
-        List<RedisURI> servers = cluster
-                ? servers(where, matcher.group(1) + "://" + matcher.group(3), true)
-                : servers(where, text, false);
+        List<RedisURI> servers;
+        try {
+            servers = cluster
+                    ? RedisClusterURIUtil.toRedisURIs(URI.create(matcher.group(1) + "://" + matcher.group(3)))
+                    : List.of(RedisURI.create(text));
+        } catch (IllegalArgumentException e) {
+            // Says the whole address again.
+            throw unreadable(where);
+        }
         for (RedisURI server : servers) {
             // Those of the address itself stay, unless others are given; RedisURI has no getter that shows them.
             if (user != null || password.isPresent()) {
@@ -136,15 +142,6 @@ final class RedisOptions {
         return cluster
                 ? LockInspector.connectCluster(servers, options)
                 : LockInspector.connect(servers.get(0), options);
-    }
-
-    private static List<RedisURI> servers(String where, String text, boolean several) {
-        try {
-            return several ? RedisClusterURIUtil.toRedisURIs(URI.create(text)) : List.of(RedisURI.create(text));
-        } catch (RuntimeException e) {
-            // Says the whole address again.
-            throw unreadable(where);
-        }
     }
 
     private static Failure unreadable(String where) {

@@ -224,14 +224,8 @@ class CrashTest {
     @ParameterizedTest
     @EnumSource(names = {"COMMIT_ON_ITS_WAY", "COMMIT_UNANSWERED"})
     void anUnknownOutcomeIsResolvedAsTheDataSays(Step step) {
-        CrashClient client = AT_ONCE.get(step);
-        boolean happened = client.movements.holds(client.operation);
-
-        assertThat(happened).isEqualTo(step == Step.COMMIT_UNANSWERED);
-        Resolution expected = happened ? Resolution.APPLIED : Resolution.NEVER_APPLIED;
-        assertThat(client.settle()).contains(expected);
-        assertThat(client.settle()).as("for good").contains(expected);
-        assertThat(client.movements.holds(client.operation)).isEqualTo(happened);
+        AT_ONCE.get(step)
+                .assertResolvedAs(step == Step.COMMIT_UNANSWERED ? Resolution.APPLIED : Resolution.NEVER_APPLIED);
     }
 
     @ParameterizedTest

@@ -1,5 +1,7 @@
 package dev.fenceline.jdbc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencingToken;
@@ -164,6 +166,15 @@ abstract class CrashingClient<S extends Enum<S> & CrashingClient.Step> {
                 .map(OutcomeUnknownException::resolve);
         resolution.ifPresent(found -> movements.believe(operation, Movements.Belief.valueOf(found.name())));
         return resolution;
+    }
+
+    /** The data says what became of an unknown outcome, settling it says the same each time, and changes nothing. */
+    final void assertResolvedAs(Resolution expected) {
+        boolean happened = expected == Resolution.APPLIED;
+        assertThat(movements.holds(operation)).isEqualTo(happened);
+        assertThat(settle()).contains(expected);
+        assertThat(settle()).as("for good").contains(expected);
+        assertThat(movements.holds(operation)).isEqualTo(happened);
     }
 
     /** Not close(): JUnit closes the arguments of a test behind it, and several tests look at one client. */
