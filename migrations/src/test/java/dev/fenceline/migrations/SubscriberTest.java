@@ -107,6 +107,8 @@ class SubscriberTest {
         Plan observe = plan(Protect.table("account").lock("account", "id").observe());
         assertThat(observe.warnings())
                 .containsExactly(
+                        "public.account: is enforced so far. From now on whoever writes it without its lock passes, and is only"
+                                + " recorded.",
                         "public.account: is filled by subscription blue, whose changes pass. When the subscription is dropped,"
                                 + " protect the table again.");
         observe.apply(ApplyOptions.defaults());
