@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Raises all marks of a database, in batches that commit by themselves.
  *
  * <p>No place is remembered from run to run. A dump may hold the places of a run that was under way, and to go on from there would pass over marks
- * that somebody has claimed since. A run that begins anew meets every mark, and tells those that are done by their holder: that of a recorded raising,
- * which is nobody's.
+ * that somebody has claimed since. Nor does a run pass over what an earlier one has raised: whether that was before the dump or after the restore is
+ * not to be seen, and a grant that is newer than that raising could still claim such a mark. So each run meets every mark and raises it.
  */
 final class AfterRestore {
 

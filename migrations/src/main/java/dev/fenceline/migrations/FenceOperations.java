@@ -158,7 +158,7 @@ public final class FenceOperations {
      * begin here before they reach the database.
      *
      * <p><b>Guarantees:</b> when the result {@link Restoration#isComplete() is complete}, no claim from before admits anybody. Each batch is a
-     * transaction of its own, so one that was killed has kept what it did; run it again, and it passes over what is raised already.
+     * transaction of its own, so one that was killed has kept what it did; run it again. Each run raises every mark, also what an earlier one has raised.
      *
      * <p><b>Not guaranteed:</b> that the data is consistent with other storages, or with what clients have been told. Who claims while this runs may
      * be refused once, and acquires anew.

@@ -66,8 +66,11 @@ record MarkedTable(
 
     private static final int ROWS = 1000;
 
-    private static final String UNRAISED =
-            "r.fence_token > 0 AND NOT EXISTS (SELECT FROM fenceline.raising x WHERE x.holder = r.fence_holder)";
+    /** How often the statement of a page names the holder, always after the key: two conditions, and what is set. */
+    private static final int HOLDERS_OF_A_PAGE = 3;
+
+    /** Of this raising: what an earlier one has raised is an old mark like any other. */
+    private static final String UNRAISED = "r.fence_token > 0 AND r.fence_holder IS DISTINCT FROM ?";
 
     static List<MarkedTable> all(Connection connection) throws SQLException {
         List<MarkedTable> tables = new ArrayList<>();
@@ -99,7 +102,9 @@ record MarkedTable(
             for (String value : after) {
                 statement.setString(parameter++, value);
             }
-            statement.setObject(parameter, holder);
+            for (int use = 0; use < HOLDERS_OF_A_PAGE; use++) {
+                statement.setObject(parameter++, holder);
+            }
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 long looked = row.getLong(1);
@@ -114,6 +119,7 @@ record MarkedTable(
                 + " AS r SET fence_token = fenceline.raised_token_v1(r.fence_token), fence_holder = ? WHERE "
                 + UNRAISED)) {
             statement.setObject(1, holder);
+            statement.setObject(2, holder);
             long raised = statement.executeUpdate();
             return new Page(raised, raised, 0, List.of());
         }

@@ -196,7 +196,7 @@ class AfterRestoreTest {
     }
 
     @Test
-    void aRunThatWasKilledIsFinishedByTheNextWhichPassesOverWhatIsDone() {
+    void aRunThatWasKilledIsFinishedByTheNext() {
         marked("account", "id int PRIMARY KEY, balance int");
         database.execute(
                 "INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 3500) n;" + claim(7, A));
@@ -219,11 +219,51 @@ class AfterRestoreTest {
         Restoration rest = operations.afterRestore(batch -> {});
         assertThat(rest.raised())
                 .containsExactly(
-                        new Restoration.Raised("fenceline.guard", 0), new Restoration.Raised("public.account", 1501));
-        assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("0");
-        assertThat(operations.afterRestore(batch -> {}).raised())
-                .containsExactly(
-                        new Restoration.Raised("fenceline.guard", 0), new Restoration.Raised("public.account", 0));
+                        new Restoration.Raised("fenceline.guard", 1), new Restoration.Raised("public.account", 3500));
+        assertThat(holdersOfMarks()).containsExactly(rest.holder().toString());
+    }
+
+    /** An operator raises a mark, and it is dumped. Somebody is granted a newer token, wakes up after the restore, and claims with it. */
+    @ParameterizedTest
+    @EnumSource(Afterwards.class)
+    void aGrantThatIsNewerThanARaisingBeforeTheDumpIsRefusedOnceTheMarksAreRaised(Afterwards afterwards) {
+        operations.raise(LockName.of("account", 42));
+        long raised = operations
+                .mark(LockName.of("account", 42))
+                .orElseThrow()
+                .token()
+                .value();
+        String claimOfBefore = claim(raised + 1, A);
+        if (afterwards == Afterwards.NOTHING) {
+            assertThat(database.rows(claimOfBefore)).isNotEmpty();
+            assertThat(database.rows("SELECT holder FROM fenceline.guard")).containsExactly(A);
+        } else {
+            Restoration restoration = operations.afterRestore(batch -> {});
+            assertThat(restoration.raised()).containsExactly(new Restoration.Raised("fenceline.guard", 1));
+            database.rows(claimOfBefore);
+            assertThat(database.rows("SELECT holder FROM fenceline.guard"))
+                    .containsExactly(restoration.holder().toString());
+        }
+    }
+
+    @Test
+    void rowsThatAnEarlierRunHasRaisedAreRaisedAgainWithAKeyAndWithout() {
+        marked("account", "id int PRIMARY KEY, balance int");
+        marked("no_key", "id int");
+        database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n;"
+                + " INSERT INTO no_key VALUES (1, 7, '" + A + "');" + claim(7, A));
+        Restoration first = operations.afterRestore(batch -> {});
+
+        Restoration second = operations.afterRestore(batch -> {});
+
+        assertThat(second.raised()).isEqualTo(first.raised());
+        assertThat(database.rows("SELECT fence_holder FROM no_key"))
+                .containsExactly(second.holder().toString());
+        assertThat(holdersOfMarks()).containsExactly(second.holder().toString());
+    }
+
+    private List<String> holdersOfMarks() {
+        return database.rows("SELECT holder FROM fenceline.guard UNION SELECT fence_holder FROM account");
     }
 
     @Test

@@ -90,7 +90,8 @@ END
 $$;
 
 -- Raises the next marks in the order of their names, and waits for nobody: those that somebody works under are answered as busy, for
--- raise_v1. Marks that a raising has raised already admit nobody, and stay, so that one that was broken off goes on where it was.
+-- raise_v1. Passes over marks of this very raising alone. One that an earlier raising has raised is an old mark like any other: whose grant
+-- is newer than that raising could still claim it.
 CREATE FUNCTION fenceline.raise_marks_v1(p_holder uuid, p_after text, p_most integer)
     RETURNS TABLE (last_lock text, looked bigint, raised bigint, busy text[])
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -107,7 +108,7 @@ BEGIN
     raised := 0;
     busy := '{}';
     FOR v_mark IN
-        SELECT g.lock, EXISTS (SELECT FROM fenceline.raising r WHERE r.holder = g.holder) AS is_raised
+        SELECT g.lock, g.holder
           FROM fenceline.guard g
          WHERE g.lock > p_after
          ORDER BY g.lock
@@ -115,7 +116,7 @@ BEGIN
     LOOP
         last_lock := v_mark.lock;
         looked := looked + 1;
-        CONTINUE WHEN v_mark.is_raised;
+        CONTINUE WHEN v_mark.holder = p_holder;
         SELECT g.token INTO v_token FROM fenceline.guard g WHERE g.lock = v_mark.lock FOR NO KEY UPDATE SKIP LOCKED;
         IF FOUND THEN
             UPDATE fenceline.guard g
