@@ -82,6 +82,7 @@ final class LocalPostgres implements PostgresProcess {
     private static EmbeddedPostgres launch(PostgresSpec spec, Path directory, int port, Duration limit) {
         Path log = directory.resolve("postgres.log");
         Redirect toLog = Redirect.appendTo(log.toFile());
+        Optional<Long> ofACrash = postmasterPid(directory);
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
                 .setPgBinaryResolver(PostgresBinaries.find())
                 .setOverrideWorkingDirectory(
@@ -103,7 +104,11 @@ final class LocalPostgres implements PostgresProcess {
         try {
             return builder.start();
         } catch (IOException | RuntimeException e) {
-            postmasterPid(directory).ifPresent(pid -> ProcessTable.signal("KILL", pid));
+            // The file of a crash stays where the server did not get far, and its pid may be anybody's by now.
+            postmasterPid(directory)
+                    .filter(pid -> !ofACrash.equals(Optional.of(pid)))
+                    .flatMap(ProcessHandle::of)
+                    .ifPresent(ProcessHandle::destroyForcibly);
             throw new IllegalStateException(
                     "PostgreSQL did not start in " + directory + ": " + e.getMessage() + ". Its log: "
                             + Workspace.tail(log),
@@ -185,9 +190,12 @@ final class LocalPostgres implements PostgresProcess {
 
     @Override
     public synchronized void crash() {
-        // Collected first: orphans are nobody's descendants. A backend would notice the end of the postmaster only when
-        // it
-        // next waits, and could still commit until then.
+        // Stopped first, or it could make another process after these were collected; and collected while they are its
+        // descendants,
+        // since orphans are nobody's. A backend would notice the end of the postmaster only when it next waits, and
+        // could still
+        // commit until then; and it keeps the shared memory, without which the server does not come up again.
+        ProcessTable.stop(pid);
         List<ProcessHandle> processes = ProcessHandle.of(pid)
                 .map(postmaster -> postmaster.descendants().toList())
                 .orElse(List.of());
@@ -199,9 +207,13 @@ final class LocalPostgres implements PostgresProcess {
     }
 
     @Override
-    public synchronized void restart() {
+    public void restart() {
+        restart(LIMIT);
+    }
+
+    synchronized void restart(Duration limit) {
         stop();
-        server = launch(spec, directory, port, LIMIT);
+        server = launch(spec, directory, port, limit);
         pid = watchedPid(directory);
     }
 

@@ -4,12 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -18,6 +26,8 @@ import org.junit.jupiter.api.Test;
 
 @Tag("server")
 class EmbeddedPostgresTest {
+
+    private static final int CLIENTS = 4;
 
     private static EmbeddedServers servers;
     private static PostgresProcess postgres;
@@ -96,6 +106,82 @@ class EmbeddedPostgresTest {
         assertThat(durable.pid()).isNotEqualTo(pid);
         assertThat(PostgresSessions.query(dataSource, "SELECT sum(a) FROM t")).isEqualTo("1");
         durable.close();
+    }
+
+    /**
+     * A backend that is made between counting and killing goes on, could commit, and holds the shared memory, so that the server does not come
+     * up again. These wait for a program, and so do not notice that the postmaster has gone.
+     */
+    @Test
+    void aCrashLeavesNoProcessThoughClientsGoOnConnecting() throws Exception {
+        AtomicBoolean crashed = new AtomicBoolean();
+        ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+        try (PostgresProcess busy = servers.postgres(PostgresSpec.primary().setting("max_connections", "400"))) {
+            Path data = Path.of(PostgresSessions.query(busy.dataSource("postgres"), "SHOW data_directory"));
+            CountDownLatch served = new CountDownLatch(20 * CLIENTS);
+            for (int i = 0; i < CLIENTS; i++) {
+                clients.execute(() -> {
+                    while (!crashed.get()) {
+                        leaveABackendThatWaitsForAProgram(busy);
+                        served.countDown();
+                    }
+                });
+            }
+            assertThat(served.await(60, TimeUnit.SECONDS)).isTrue();
+            // Only Linux tells where a process works; elsewhere the restart has to do.
+            assertThat(processesIn(data).isEmpty()).isEqualTo(!Files.isReadable(Path.of("/proc/self/cwd")));
+            busy.crash();
+            assertThat(processesIn(data))
+                    .as("processes that still run in %s", data)
+                    .isEmpty();
+            crashed.set(true);
+            busy.restart();
+            assertThat(PostgresSessions.query(busy.dataSource("postgres"), "SELECT 1"))
+                    .isEqualTo("1");
+        } finally {
+            crashed.set(true);
+            clients.shutdownNow();
+        }
+    }
+
+    private static void leaveABackendThatWaitsForAProgram(PostgresProcess server) {
+        try (Connection connection = DriverManager.getConnection(server.jdbcUrl("postgres"));
+                Statement statement = connection.createStatement()) {
+            connection.setNetworkTimeout(Runnable::run, 30);
+            statement.execute("COPY (SELECT 1) TO PROGRAM 'sleep 2; cat'");
+        } catch (SQLException leftOrDown) {
+            // We have left, or it was full, or down.
+        }
+    }
+
+    /** The servers and backends that work in this data directory, as they all do. */
+    private static List<Long> processesIn(Path directory) {
+        return ProcessHandle.allProcesses()
+                .filter(process -> process.info().command().orElse("").endsWith("/postgres"))
+                .map(ProcessHandle::pid)
+                .filter(pid -> {
+                    try {
+                        return Files.readSymbolicLink(Path.of("/proc", Long.toString(pid), "cwd"))
+                                .equals(directory);
+                    } catch (IOException | UnsupportedOperationException gone) {
+                        return false;
+                    }
+                })
+                .toList();
+    }
+
+    @Test
+    void whyAServerDoesNotComeUpAgainAfterACrashIsTold() {
+        LocalPostgres damaged = LocalPostgres.start(PostgresSpec.primary(), LocalPostgres.LIMIT, started -> {});
+        try (damaged) {
+            String data = PostgresSessions.query(damaged.dataSource("postgres"), "SHOW data_directory");
+            damaged.crash();
+            Workspace.append(Path.of(data, "postgresql.auto.conf"), "nonsense = 1\n");
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> damaged.restart(Duration.ofSeconds(2)))
+                    .withMessageContaining("PostgreSQL did not start in ")
+                    .withMessageContaining("nonsense");
+        }
     }
 
     @Test
