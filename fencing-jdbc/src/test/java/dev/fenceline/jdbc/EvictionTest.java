@@ -68,7 +68,6 @@ class EvictionTest extends TwoGrants {
                     try (Statement statement = c.createStatement()) {
                         statement.execute("UPDATE account SET balance = 0 WHERE id = 1");
                         statement.setFetchSize(1_000_000);
-                        System.out.println("INSIDE");
                         statement.executeQuery("SELECT repeat('x', 1000) FROM generate_series(1, 1000000)");
                     }
                 });
@@ -86,14 +85,19 @@ class EvictionTest extends TwoGrants {
                 database.server().superuser(),
                 older.encode(),
                 mode);
-        child.awaitLine("INSIDE", LIMIT);
+        // Stopped a moment earlier, it would be idle, and a timeout would free the lock.
+        awaitReader("has sent the query", "state = 'active' AND query LIKE 'SELECT repeat%'");
         child.pause();
-        TestDatabase.await(
-                "the server waits for the reader to read on",
-                () -> database.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reader'"
-                                + " AND datname = '" + database.name() + "' AND wait_event = 'ClientWrite'")
-                        == 1);
+        awaitReader("is waited for by the server", "wait_event = 'ClientWrite'");
         return child;
+    }
+
+    private static void awaitReader(String what, String condition) {
+        TestDatabase.await(
+                "the reader " + what,
+                () -> database.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reader'"
+                                + " AND datname = '" + database.name() + "' AND " + condition)
+                        == 1);
     }
 
     private static int pid(String applicationName) {
