@@ -419,7 +419,7 @@ class LockInspectorTest {
         RedisProcess node = servers.redis(RedisSpec.master().setting("cluster-enabled", "yes"));
         try (LockInspector inspector = LockInspector.connect(node.uri(), options)) {
             String refusal = "runs in mode 'cluster' (redis_mode), not 'standalone'."
-                    + " Connect to a Cluster with RedisLocks.connectCluster.";
+                    + " Connect to a Cluster with RedisLocks.connectCluster, at a shell by redis-cluster://host:port.";
             assertThatThrownBy(() -> inspector.list(LockFilter.all()).toList())
                     .isInstanceOf(BackendMisconfiguredException.class)
                     .hasMessageContaining(refusal);
