@@ -31,13 +31,16 @@ final class AfterRestore {
     private static final String REASON = "all marks are raised after a restore";
 
     private final Connection connection;
+    private final Wording wording;
     private final Duration patience;
     private final Consumer<? super RestoreProgress> progress;
     private final List<Restoration.Raised> raised = new ArrayList<>();
     private final List<Restoration.Left> left = new ArrayList<>();
 
-    AfterRestore(Connection connection, Duration patience, Consumer<? super RestoreProgress> progress) {
+    AfterRestore(
+            Connection connection, Wording wording, Duration patience, Consumer<? super RestoreProgress> progress) {
         this.connection = connection;
+        this.wording = wording;
         this.patience = patience;
         this.progress = progress;
     }
@@ -84,8 +87,8 @@ final class AfterRestore {
             throw new BackendMisconfiguredException(
                     "Raising all marks refused: " + String.join(", ", closed)
                             + " carry marks in their rows and are protected, and role '" + one("SELECT current_user")
-                            + "' may not go around the fence. Nothing was raised. Run FenceMigrations.on(owner).grantBypassTo(role)"
-                            + " as the owner of the schema.",
+                            + "' may not go around the fence. Nothing was raised. Run "
+                            + wording.grant(Wording.Right.BYPASS) + " as the owner of the schema.",
                     null);
         }
     }

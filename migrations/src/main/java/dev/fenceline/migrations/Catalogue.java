@@ -50,7 +50,7 @@ final class Catalogue {
     }
 
     /** Refuses a database without the fence schema, with an older one, and a role that may not use it. */
-    void requireSchema() throws SQLException {
+    void requireSchema(Wording wording) throws SQLException {
         String role;
         String database;
         boolean standby;
@@ -74,19 +74,19 @@ final class Catalogue {
         }
         if (!installed) {
             throw new BackendMisconfiguredException(
-                    refused + "has no fence schema. Install it first: FenceMigrations.install().", null);
+                    refused + "has no fence schema. Install it first: " + wording.install() + ".", null);
         }
         if (!permitted) {
             throw new BackendMisconfiguredException(
                     refused + "does not let role '" + role + "' protect tables. Have the owner of schema fenceline run"
-                            + " FenceMigrations.grantProtectionTo(\"" + role + "\").",
+                            + " " + wording.grant(Wording.Right.PROTECTION, role) + ".",
                     null);
         }
         int version = version();
         if (version < NEEDED_VERSION) {
             throw new BackendMisconfiguredException(
                     refused + "has version " + version + " of the fence schema, and protecting tables needs version "
-                            + NEEDED_VERSION + ". Upgrade it first: FenceMigrations.install().",
+                            + NEEDED_VERSION + ". Upgrade it first: " + wording.install() + ".",
                     null);
         }
     }
@@ -100,7 +100,7 @@ final class Catalogue {
     }
 
     /** A name and what is there: a table, or else why not. */
-    record Found(TableName name, Optional<TableState> table, List<String> elsewhere) {}
+    record Found(TableName name, Optional<TableState> table, List<TableName> elsewhere) {}
 
     Map<TableName, Found> look(List<TableName> names) throws SQLException {
         List<Row> rows = new ArrayList<>();
@@ -112,7 +112,7 @@ final class Catalogue {
                 while (row.next()) {
                     TableName name = names.get(row.getInt("place") - 1);
                     if (row.getString("oid") == null) {
-                        found.put(name, new Found(name, Optional.empty(), Sql.texts(row, 11)));
+                        found.put(name, new Found(name, Optional.empty(), similar(row)));
                     } else {
                         rows.add(new Row(
                                 name,
@@ -158,6 +158,16 @@ final class Catalogue {
             boolean reachable,
             int partitions,
             List<String> subscriptions) {}
+
+    private static List<TableName> similar(ResultSet row) throws SQLException {
+        List<String> schemas = Sql.texts(row, 11);
+        List<String> names = Sql.texts(row, 12);
+        List<TableName> similar = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            similar.add(new TableName(schemas.get(i), names.get(i)));
+        }
+        return similar;
+    }
 
     private static TableState.Kind kind(ResultSet row) throws SQLException {
         if (!row.getString("relkind").matches("[rp]")) {

@@ -27,20 +27,22 @@ final class Doctor {
     private static final Pattern GRANTED = Pattern.compile("' fenceline\\.(\\w+)\\(");
 
     private static final List<Grant> GRANTS = List.of(
-            new Grant("grant.sql", "claim_v1", "grantTo"),
-            new Grant("grant_rows.sql", "check_claim_v1", "grantRowsTo"),
-            new Grant("grant_protection.sql", "protect_v1", "grantProtectionTo"),
-            new Grant("grant_operations.sql", "begin_raising_v1", "grantOperationsTo"));
+            new Grant("grant.sql", "claim_v1", Wording.Right.APP),
+            new Grant("grant_rows.sql", "check_claim_v1", Wording.Right.ROWS),
+            new Grant("grant_protection.sql", "protect_v1", Wording.Right.PROTECTION),
+            new Grant("grant_operations.sql", "begin_raising_v1", Wording.Right.OPERATIONS));
 
-    /** A grant, a function that nobody has without it, and how to run it again. */
-    private record Grant(String script, String sign, String method) {}
+    /** A grant, a function that nobody has without it, and the right that it gives. */
+    private record Grant(String script, String sign, Wording.Right right) {}
 
     private final Connection connection;
     private final InstantSource clock;
+    private final Wording wording;
     private final List<Finding> findings = new ArrayList<>();
 
-    Doctor(Connection connection, InstantSource clock) {
+    Doctor(Connection connection, InstantSource clock, Wording wording) {
         this.connection = connection;
+        this.wording = wording;
         this.clock = clock;
     }
 
@@ -80,7 +82,7 @@ final class Doctor {
 
     /** What there is to say of a server with these settings. */
     static List<Finding> judged(Connection connection, Server server) {
-        Doctor doctor = new Doctor(connection, InstantSource.system());
+        Doctor doctor = new Doctor(connection, InstantSource.system(), Wording.JAVA);
         doctor.judge(server);
         return doctor.findings;
     }
@@ -158,8 +160,8 @@ final class Doctor {
                     "has " + server.replicas()
                             + (server.replicas() == 1 ? " replica" : " replicas")
                             + " and synchronous_standby_names is empty",
-                    "A replica that is promoted may lack the newest claims and writes, together. Run FenceOperations.afterRestore after a"
-                            + " promotion, or name a synchronous standby.");
+                    "A replica that is promoted may lack the newest claims and writes, together. Run " + wording.afterRestore()
+                            + " after a promotion, or name a synchronous standby.");
         }
         if (!server.encoding().equals("UTF8")) {
             find(
@@ -237,7 +239,7 @@ final class Doctor {
                     Severity.ERROR,
                     subject(database),
                     "has no fence schema",
-                    "Run FenceMigrations.on(owner).install().");
+                    "Run " + wording.install() + ".");
         } else if (version.get() < SchemaText.VERSION) {
             find(
                     "postgres-schema-old",
@@ -245,7 +247,7 @@ final class Doctor {
                     subject(database),
                     "has version " + version.get() + " of the fence schema, and this release calls version "
                             + SchemaText.VERSION,
-                    "Run FenceMigrations.on(owner).install() of this release; earlier ones go on working with it.");
+                    "Run " + wording.install() + " of this release; earlier ones go on working with it.");
         } else if (version.get() > SchemaText.VERSION) {
             find(
                     "postgres-schema-new",
@@ -269,7 +271,7 @@ final class Doctor {
                         Severity.ERROR,
                         SchemaCheck.GUARD,
                         "is unlogged, so that a crash of the server removes all marks",
-                        "Run ALTER TABLE fenceline.guard SET LOGGED, then FenceOperations.afterRestore.");
+                        "Run ALTER TABLE fenceline.guard SET LOGGED, then " + wording.afterRestore() + ".");
             }
             if (version.isPresent() && !missing.isEmpty()) {
                 find(
@@ -277,7 +279,7 @@ final class Doctor {
                         Severity.ERROR,
                         SchemaCheck.GUARD,
                         "lacks the triggers " + missing + ", so that marks can fall or vanish",
-                        "See what FenceMigrations.verify says of them, and restore them.");
+                        "See what " + wording.verify() + " says of them, and restore them.");
             }
         }
     }
@@ -322,8 +324,8 @@ final class Doctor {
                 Severity.ERROR,
                 "table " + table,
                 "is filled by a subscription and has triggers that fire always",
-                "They refuse or record the worker that applies the changes, which enters nothing, and replication stops. Run"
-                        + " Unprotect.table(…).onSubscriber() for it."));
+                "They refuse or record the worker that applies the changes, which enters nothing, and replication stops. Run "
+                        + wording.onSubscriber(table) + "."));
     }
 
     private void open() throws SQLException {
@@ -362,8 +364,8 @@ final class Doctor {
                                 "role '" + role + "'",
                                 "may call " + grant.sign() + " and lacks EXECUTE on " + String.join(", ", missing)
                                         + " of schema fenceline",
-                                "It was granted by an earlier release, or in part. Run FenceMigrations.on(owner)."
-                                        + grant.method() + "(\"" + role + "\") again.");
+                                "It was granted by an earlier release, or in part. Run "
+                                        + wording.grant(grant.right(), role) + " again.");
                     }
                 });
             }

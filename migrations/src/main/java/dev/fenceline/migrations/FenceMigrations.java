@@ -38,9 +38,11 @@ public final class FenceMigrations {
     private static final String SCHEMA = "fenceline";
 
     private final DataSource dataSource;
+    private final Wording wording;
 
-    private FenceMigrations(DataSource dataSource) {
+    private FenceMigrations(DataSource dataSource, Wording wording) {
         this.dataSource = dataSource;
+        this.wording = wording;
     }
 
     /**
@@ -50,7 +52,17 @@ public final class FenceMigrations {
      * @return migrations of that database; nothing is sent yet
      */
     public static FenceMigrations on(DataSource dataSource) {
-        return new FenceMigrations(Objects.requireNonNull(dataSource, "dataSource"));
+        return new FenceMigrations(Objects.requireNonNull(dataSource, "dataSource"), Wording.JAVA);
+    }
+
+    /**
+     * Says in whose words messages, differences and findings tell what to do.
+     *
+     * @param other that of whoever reads them; {@link Wording#JAVA} where nothing is said
+     * @return a copy
+     */
+    public FenceMigrations worded(Wording other) {
+        return new FenceMigrations(dataSource, Objects.requireNonNull(other, "other"));
     }
 
     /**
@@ -119,8 +131,7 @@ public final class FenceMigrations {
     public Plan plan(List<? extends Change> changes) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
-            Planner.Planned planned = Planner.plan(new Catalogue(connection), List.copyOf(changes));
-            return new Plan(dataSource, planned.steps(), planned.warnings());
+            return new Plan(dataSource, Planner.plan(new Catalogue(connection), List.copyOf(changes), wording));
         } catch (SQLException e) {
             throw failure("Planning", "look at what the server said", e, e);
         }
@@ -221,7 +232,7 @@ public final class FenceMigrations {
      */
     public Verification verify(List<Protect> declared) {
         return Questions.askAndRollBack(
-                dataSource, "Verification", connection -> new Verifier(connection).verify(declared));
+                dataSource, wording, "Verification", connection -> new Verifier(connection, wording).verify(declared));
     }
 
     /**
@@ -242,7 +253,7 @@ public final class FenceMigrations {
 
     List<Finding> doctor(InstantSource clock) {
         return Questions.askAndRollBack(
-                dataSource, "Looking at the database", connection -> new Doctor(connection, clock).findings());
+                dataSource, wording, "Looking at the database", connection -> new Doctor(connection, clock, wording).findings());
     }
 
     private void grant(String script, String step, String role) {

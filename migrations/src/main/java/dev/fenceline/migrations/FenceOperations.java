@@ -55,10 +55,12 @@ public final class FenceOperations {
 
     private final DataSource dataSource;
     private final Duration patience;
+    private final Wording wording;
 
-    private FenceOperations(DataSource dataSource, Duration patience) {
+    private FenceOperations(DataSource dataSource, Duration patience, Wording wording) {
         this.dataSource = dataSource;
         this.patience = patience;
+        this.wording = wording;
     }
 
     /**
@@ -68,7 +70,7 @@ public final class FenceOperations {
      * @return operations on it, which wait 10 s for a mark that is in use; nothing is sent yet
      */
     public static FenceOperations on(DataSource dataSource) {
-        return new FenceOperations(Objects.requireNonNull(dataSource, "dataSource"), PATIENCE);
+        return new FenceOperations(Objects.requireNonNull(dataSource, "dataSource"), PATIENCE, Wording.JAVA);
     }
 
     /**
@@ -82,7 +84,17 @@ public final class FenceOperations {
         if (limit.toMillis() < 1 || limit.compareTo(Duration.ofDays(1)) > 0) {
             throw new IllegalArgumentException("A wait of " + limit + " is not between a millisecond and a day.");
         }
-        return new FenceOperations(dataSource, limit);
+        return new FenceOperations(dataSource, limit, wording);
+    }
+
+    /**
+     * Says in whose words messages tell what to do.
+     *
+     * @param other that of whoever reads them; {@link Wording#JAVA} where nothing is said
+     * @return a copy
+     */
+    public FenceOperations worded(Wording other) {
+        return new FenceOperations(dataSource, patience, Objects.requireNonNull(other, "other"));
     }
 
     /**
@@ -94,8 +106,7 @@ public final class FenceOperations {
      * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached
      */
     public Optional<Mark> mark(LockName lock) {
-        return Questions.ask(
-                dataSource, "Reading the mark of lock '" + lock + "'", connection -> mark(connection, lock));
+        return Questions.ask(dataSource, wording, "Reading the mark of lock '" + lock + "'", connection -> mark(connection, lock));
     }
 
     /**
@@ -108,8 +119,7 @@ public final class FenceOperations {
      * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached
      */
     public List<Blocker> blockers(LockName lock) {
-        return Questions.ask(
-                dataSource,
+        return Questions.ask(dataSource, wording,
                 "Looking for who blocks lock '" + lock + "'",
                 connection -> blockers(connection, lock.toString()));
     }
@@ -148,7 +158,7 @@ public final class FenceOperations {
             }
             return mark(connection, lock).orElseThrow();
         } catch (SQLException e) {
-            throw Questions.failureOfWrite(step, e);
+            throw Questions.failureOfWrite(wording, step, e);
         }
     }
 
@@ -177,9 +187,9 @@ public final class FenceOperations {
         Objects.requireNonNull(progress, "progress");
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
-            return new AfterRestore(connection, patience, progress).run();
+            return new AfterRestore(connection, wording, patience, progress).run();
         } catch (SQLException e) {
-            throw Questions.failureOfWrite("Raising all marks", e);
+            throw Questions.failureOfWrite(wording, "Raising all marks", e);
         }
     }
 
@@ -197,7 +207,7 @@ public final class FenceOperations {
             throw new IllegalArgumentException(
                     "Violations of the last " + since + " cannot be asked for: name a time.");
         }
-        return Questions.ask(dataSource, "Reading the violations", connection -> violations(connection, since));
+        return Questions.ask(dataSource, wording, "Reading the violations", connection -> violations(connection, since));
     }
 
     static UUID beginRaising(Connection connection, @Nullable String lock) throws SQLException {

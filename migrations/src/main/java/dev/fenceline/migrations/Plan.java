@@ -33,11 +33,13 @@ public final class Plan {
     private final DataSource dataSource;
     private final List<Step> steps;
     private final List<String> warnings;
+    private final List<TableName> loosened;
 
-    Plan(DataSource dataSource, List<Step> steps, List<String> warnings) {
+    Plan(DataSource dataSource, Planner.Planned planned) {
         this.dataSource = dataSource;
-        this.steps = steps;
-        this.warnings = warnings;
+        this.steps = planned.steps();
+        this.warnings = planned.warnings();
+        this.loosened = planned.loosened();
     }
 
     /**
@@ -56,6 +58,15 @@ public final class Plan {
      */
     public List<String> warnings() {
         return warnings;
+    }
+
+    /**
+     * Returns the tables that refuse writers so far and would let them pass from then on: whoever plans from a file may not have meant it.
+     *
+     * @return those that go from enforcing back to observing, in the order of the changes
+     */
+    public List<TableName> loosened() {
+        return loosened;
     }
 
     /**

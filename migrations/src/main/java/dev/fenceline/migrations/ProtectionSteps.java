@@ -125,10 +125,7 @@ final class ProtectionSteps {
                             + ": was not observed with these locks so far. Whoever writes it without them is refused from"
                             + " the moment that this is applied; observe first, and enforce when a full business cycle left no records.");
         }
-        if (change.mode() == Protect.Mode.OBSERVE
-                && table.protectedAs()
-                        .filter(before -> before.mode() == Protect.Mode.ENFORCE)
-                        .isPresent()) {
+        if (loosens(change, table)) {
             warnings.add(
                     change.table()
                             + ": is enforced so far. From now on whoever writes it without its lock passes, and is only recorded.");
@@ -155,6 +152,14 @@ final class ProtectionSteps {
                 + " back that does not.");
         warnings.addAll(lost(change, table));
         return warnings;
+    }
+
+    /** Whether writers are refused so far and would pass from then on. */
+    static boolean loosens(Protect change, TableState table) {
+        return change.mode() == Protect.Mode.OBSERVE
+                && table.protectedAs()
+                        .filter(before -> before.mode() == Protect.Mode.ENFORCE)
+                        .isPresent();
     }
 
     private static List<String> lost(Change change, TableState table) {

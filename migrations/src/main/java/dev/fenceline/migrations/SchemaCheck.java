@@ -17,7 +17,6 @@ final class SchemaCheck {
 
     static final String GUARD = "table fenceline.guard";
 
-    private static final String INSTALL = "Run FenceMigrations.on(owner).install().";
     private static final String REPAIR =
             "Find out who changed it, and restore it from the migrations of this release, as the owner of the schema.";
     private static final Pattern VERSION = Pattern.compile("SELECT (\\d{1,9})");
@@ -35,10 +34,12 @@ final class SchemaCheck {
                     + " fenceline.keep_mark_v1()"));
 
     private final Connection connection;
+    private final Wording wording;
     private final List<Difference> differences = new ArrayList<>();
 
-    SchemaCheck(Connection connection) {
+    SchemaCheck(Connection connection, Wording wording) {
         this.connection = connection;
+        this.wording = wording;
     }
 
     /** The version that the schema says it has; empty where there is none. */
@@ -71,7 +72,7 @@ final class SchemaCheck {
         if (!version.equals(Optional.of(SchemaText.VERSION))) {
             String remedy = version.isPresent() && version.get() > SchemaText.VERSION
                     ? "Verify with the release that installed it."
-                    : INSTALL;
+                    : "Run " + wording.install() + ".";
             return List.of(new Difference(
                     "schema fenceline",
                     "version " + SchemaText.VERSION,
@@ -140,7 +141,7 @@ final class SchemaCheck {
                             GUARD,
                             "a permanent table",
                             "an unlogged one, which a crash empties",
-                            "ALTER TABLE fenceline.guard SET LOGGED, and run FenceOperations.afterRestore."));
+                            "ALTER TABLE fenceline.guard SET LOGGED, and run " + wording.afterRestore() + "."));
                 }
                 first = false;
                 String expected = name == null ? null : missing.remove(name);

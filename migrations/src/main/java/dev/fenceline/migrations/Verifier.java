@@ -25,10 +25,12 @@ final class Verifier {
             Comparator.comparing(TableName::schema).thenComparing(TableName::name);
 
     private final Connection connection;
+    private final Wording wording;
     private final List<Difference> differences = new ArrayList<>();
 
-    Verifier(Connection connection) {
+    Verifier(Connection connection, Wording wording) {
         this.connection = connection;
+        this.wording = wording;
     }
 
     Verification verify(List<Protect> declared) throws SQLException {
@@ -46,7 +48,7 @@ final class Verifier {
             statement.execute("SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL standard_conforming_strings = on;"
                     + " SET LOCAL lock_timeout = '10s'");
         }
-        differences.addAll(new SchemaCheck(connection).differences());
+        differences.addAll(new SchemaCheck(connection, wording).differences());
         if (installed) {
             Map<TableName, List<Protect>> said = said();
             TriggerCheck triggers = TriggerCheck.of(connection);
@@ -88,9 +90,8 @@ final class Verifier {
             }
             if (installed && !row.getBoolean(5)) {
                 throw new BackendMisconfiguredException(
-                        ONE_LINE + "role '" + role + "' may not see what is protected. Run"
-                                + " FenceMigrations.on(owner).grantProtectionTo(\"" + role
-                                + "\") as the owner of the schema.",
+                        ONE_LINE + "role '" + role + "' may not see what is protected. Run "
+                                + wording.grant(Wording.Right.PROTECTION, role) + " as the owner of the schema.",
                         null);
             }
             return installed;
@@ -127,7 +128,7 @@ final class Verifier {
                         name.toString(),
                         "no protection, since none is declared",
                         found,
-                        "Declare it, or take it off with Unprotect."));
+                        "Declare it, or take it off with " + wording.unprotect(name) + "."));
             }
         }
     }
