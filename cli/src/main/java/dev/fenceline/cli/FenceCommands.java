@@ -7,7 +7,6 @@ import dev.fenceline.migrations.Mark;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,7 +34,7 @@ final class FenceCommands extends Group {
         @Override
         Report run() {
             LockName name = argument.name();
-            Optional<Mark> mark = FenceOperations.on(postgres.connect()).mark(name);
+            Optional<Mark> mark = postgres.operations().mark(name);
             return Report.ok()
                     .line(mark.map(Mark::toString).orElse("Lock '" + name + "' was never claimed here."))
                     .field("lock", name.toString())
@@ -63,7 +62,7 @@ final class FenceCommands extends Group {
         @Override
         Report run() {
             LockName name = argument.name();
-            List<Blocker> blockers = FenceOperations.on(postgres.connect()).blockers(name);
+            List<Blocker> blockers = postgres.operations().blockers(name);
             Report report = Report.ok();
             blockers.forEach(blocker -> report.line(blocker.toString()));
             if (blockers.isEmpty()) {
@@ -109,8 +108,7 @@ final class FenceCommands extends Group {
         @Override
         Report run() {
             LockName name = argument.name();
-            DataSource source = postgres.connect();
-            FenceOperations operations = FenceOperations.on(source);
+            FenceOperations operations = postgres.operations();
             confirmation.require(
                     "This refuses every holder of lock '" + name + "' until he acquires anew; its mark is now "
                             + operations.mark(name).map(Mark::toString).orElse("never claimed") + ".");

@@ -1,6 +1,5 @@
 package dev.fenceline.cli;
 
-import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.migrations.Protect;
 import dev.fenceline.migrations.Verification;
 import java.util.List;
@@ -31,7 +30,7 @@ final class Verify extends Subcommand {
     Report run() {
         List<Protect> declared =
                 tables.declared().stream().map(Declared::protect).toList();
-        Verification found = FenceMigrations.on(postgres.connect()).verify(declared);
+        Verification found = postgres.migrations().verify(declared);
         Report report = Report.of(found.isAsDeclared() ? Outcome.OK : Outcome.FINDINGS);
         found.differences().forEach(difference -> report.line(Report.Style.BAD, difference.toString()));
         if (found.isAsDeclared()) {
