@@ -26,6 +26,11 @@ final class Texts {
         return shown.toString();
     }
 
+    /** With a full stop, which others leave out. */
+    static String sentence(String text) {
+        return text.matches("(?s).*[.!?:]\\s*") ? text : text + ".";
+    }
+
     /** What scripts take from an error is its line. */
     static String oneLine(String text) {
         return printable(text.strip().replaceAll("\\s*\\R\\s*", " "));
