@@ -99,7 +99,7 @@ class HelpTest {
 
     @Test
     void namesFromElsewhereMoveNoCursor() {
-        assertThat(Report.ok().line("app \u001b[2J\u0007 order").lines(true))
+        assertThat(Report.ok().line("app \u001b[2J\u0007 order").lines(new ScriptedTerminal().answering()))
                 .containsExactly("app \\u001b[2J\\u0007 order");
         assertThat(Texts.oneLine("a\r\n  b\u001b")).isEqualTo("a b\\u001b");
     }

@@ -262,7 +262,10 @@ class TablesTest {
                         2,
                         "No table is named: give --table app.order --lock order --key id, or --file with a list; there is no"
                                 + " fenceline.yaml in this folder.");
-        terminal.run("unprotect").fails(2, "No table is named: give --table app.order, or --file with a list.");
+        terminal.run("unprotect").fails(
+                        2,
+                        "No table is named: give --table app.order, or --file fenceline.yaml for all tables of that file; this"
+                                + " command looks for no file by itself.");
         terminal.run("apply", "--table", "orders", "--key", "id")
                 .fails(2, "Table orders needs --lock with the class of its locks, such as --lock order.");
         String neither =
@@ -271,7 +274,7 @@ class TablesTest {
         terminal.run("apply", "--table", "orders", "--lock", "order").fails(2, neither);
         terminal.run(and("apply", ORDERS, "--one-lock")).fails(2, neither);
         terminal.run(and("protect", ORDERS))
-                .fails(2, "Missing required option: '--mode=MODE' See: fenceline protect --help");
+                .fails(2, "Missing required option: '--mode=MODE'. See: fenceline protect --help");
         terminal.run(and("protect", ORDERS, "--mode", "off"))
                 .fails(
                         2,
