@@ -179,12 +179,15 @@ final class DeclarationFile {
     }
 
     /** What this release refuses is complained of where it stands. */
-    private String fitting(String value, Consumer<String> check) {
+    private String fitting(String value, Consumer<String> check) throws IOException {
+        JsonLocation at = parser.currentTokenLocation();
         try {
             check.accept(value);
             return value;
         } catch (IllegalArgumentException e) {
-            throw wrong(String.valueOf(e.getMessage()));
+            // A line that is indented too far is taken for more of this text, until its colon; then that is what is wrong.
+            parser.nextToken();
+            throw wrong(file, at, String.valueOf(e.getMessage()));
         }
     }
 

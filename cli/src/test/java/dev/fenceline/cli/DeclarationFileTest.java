@@ -74,7 +74,7 @@ class DeclarationFileTest {
                 "tables:~- table: a~  mode: watch       | 3 | 9 | mode 'watch' is neither observe nor enforce",
                 "tables:~- &x~  table: a~  lock: *x     | 4 | 9 | 'lock' is to be a text",
                 "tables:~- table: App.a.b~  lock: b~    | 2 | 10 | Table name 'App.a.b' has 3 parts. Name schema and table; a dot within a name is written in double quotes",
-                "tables:~- table: a~  lock: 9~          | 3 | 9 | Lock class '9' cannot be used: a letter followed by at most 63 letters, digits, '.', '-' or '_'",
+                "tables:~- table: a~  lock: 9~          | 3 | 9 | Lock class '9' cannot be used: it is a letter followed by at most 63 letters, digits, '.', '-' or '_'. Put what varies into the parts, as in account:42",
                 "tables:~- table: a~  key: [id, a b]    | 3 | 13 | Column 'a b' cannot be read at character 3. Write it as in SQL: names with other characters than letters, digits and _, or with capitals, in double quotes, such as \"Odd.Name\"",
                 "tables:~^- table: a                    | 2 | 1 | a tab stands where YAML wants blanks",
                 "tables:~  - table: a~^ lock: b         | 3 | 1 | a tab stands where YAML wants blanks",

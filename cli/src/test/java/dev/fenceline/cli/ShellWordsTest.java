@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class ShellWordsTest {
 
     private static final Pattern JAVA = Pattern.compile(
-            "FenceMigrations|FenceOperations|Unprotect\\b|grant\\w*To\\(|\\(role\\)|\\.install\\(\\)|LockInspector|docs/");
+            "FenceMigrations|FenceOperations|Unprotect\\b|grant\\w*To\\(|\\(role\\)|\\.install\\(\\)|LockInspector|LockName\\.of\\(|docs/");
     private static final List<String> COMMANDS = List.of(
             "plan --table orders --lock order --key id",
             "apply --table orders --lock order --key id",
@@ -27,6 +27,8 @@ class ShellWordsTest {
             "fence blockers order:1",
             "fence raise order:1 --yes",
             "grant app --to nobody",
+            "fence show 9",
+            "locks show 9",
             "install",
             "plan --file none.yaml",
             "--help",
