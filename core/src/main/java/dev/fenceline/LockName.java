@@ -192,8 +192,9 @@ public final class LockName implements Comparable<LockName> {
     private static String unescape(String piece, String whole) {
         String plain = piece.replace("%3A", ":").replace("%25", "%");
         if (!escape(plain).equals(piece)) {
-            throw new IllegalArgumentException("Lock name '" + excerpt(whole)
-                    + "' holds a '%' that starts neither %25 nor %3A. In a part % is written as %25 and : as %3A, which LockName.of does.");
+            throw new IllegalArgumentException(
+                    "Lock name '" + excerpt(whole)
+                            + "' holds a '%' that starts neither %25 nor %3A. In a part % is written as %25 and : as %3A, which LockName.of does.");
         }
         return plain;
     }

@@ -71,11 +71,13 @@ final class DeclarationFile {
     }
 
     /** The parser's own place is that of the last token it has understood, which may be lines before. */
-    @SuppressWarnings("deprecation") // nothing else of Jackson's names the place, and what is beneath it is no dependency of ours
+    @SuppressWarnings(
+            "deprecation") // nothing else of Jackson's names the place, and what is beneath it is no dependency of ours
     private static Failure noYaml(Path file, JsonProcessingException e) {
         if (!(e instanceof MarkedYAMLException marked)) {
             JsonLocation at = e.getLocation();
-            return wrong(file, at.getLineNr(), at.getColumnNr(), "this is no YAML: " + firstLine(e.getOriginalMessage()));
+            return wrong(
+                    file, at.getLineNr(), at.getColumnNr(), "this is no YAML: " + firstLine(e.getOriginalMessage()));
         }
         String problem = firstLine(marked.getProblem());
         // What is never closed is complained of at the end of the file.
@@ -138,7 +140,9 @@ final class DeclarationFile {
             parser.nextToken();
             switch (name) {
                 case "table" -> table = Optional.of(fitting(text(name), TableName::parse));
-                case "lock" -> lock = Optional.of(fitting(text(name), lockClass -> ANY.lock(lockClass).observe()));
+                case "lock" ->
+                    lock = Optional.of(
+                            fitting(text(name), lockClass -> ANY.lock(lockClass).observe()));
                 case "key" -> key = Optional.of(columns());
                 case "mode" -> mode = mode();
                 default ->
@@ -185,7 +189,8 @@ final class DeclarationFile {
             check.accept(value);
             return value;
         } catch (IllegalArgumentException e) {
-            // A line that is indented too far is taken for more of this text, until its colon; then that is what is wrong.
+            // A line that is indented too far is taken for more of this text, until its colon; then that is what is
+            // wrong.
             parser.nextToken();
             throw wrong(file, at, String.valueOf(e.getMessage()));
         }

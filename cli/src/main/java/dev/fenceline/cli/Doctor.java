@@ -40,7 +40,8 @@ final class Doctor extends Subcommand {
         }
         List<Part> parts = new ArrayList<>();
         if (postgres.given()) {
-            parts.add(Part.of("postgres", "PostgreSQL", () -> postgres.migrations().doctor()));
+            parts.add(Part.of(
+                    "postgres", "PostgreSQL", () -> postgres.migrations().doctor()));
         }
         if (redis.given()) {
             parts.add(Part.of("redis", "Redis", this::ofRedis));
@@ -49,8 +50,7 @@ final class Doctor extends Subcommand {
                 parts.stream().flatMap(part -> part.findings().stream()).toList();
         boolean healthy = findings.stream().allMatch(finding -> finding.severity() == Finding.Severity.INFO);
         boolean unreachable = parts.stream().anyMatch(part -> part.missed().equals(Optional.of(Outcome.UNREACHABLE)));
-        Report report =
-                Report.of(unreachable ? Outcome.UNREACHABLE : healthy ? Outcome.OK : Outcome.FINDINGS);
+        Report report = Report.of(unreachable ? Outcome.UNREACHABLE : healthy ? Outcome.OK : Outcome.FINDINGS);
         findings.forEach(finding -> report.line(style(finding.severity()), finding.toString()));
         return report.line(healthy ? Report.Style.GOOD : Report.Style.PLAIN, summary(parts, findings))
                 .field(

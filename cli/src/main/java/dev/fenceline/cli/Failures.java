@@ -35,7 +35,8 @@ final class Failures {
     static int misunderstood(Terminal terminal, ParameterException e, String... arguments) {
         CommandLine command = e.getCommandLine();
         String name = command.getCommandSpec().qualifiedName(" ");
-        String said = e instanceof UnmatchedArgumentException unmatched ? told(unmatched) : String.valueOf(e.getMessage());
+        String said =
+                e instanceof UnmatchedArgumentException unmatched ? told(unmatched) : String.valueOf(e.getMessage());
         Failure failure = Failure.usage(Texts.sentence(said) + " See: " + name + " --help");
         return report(terminal, name.replaceFirst("^fenceline ?", ""), failure, OutputOptions.of(arguments));
     }

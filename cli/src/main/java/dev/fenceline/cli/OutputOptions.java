@@ -10,7 +10,8 @@ final class OutputOptions {
     @Option(
             names = "--json",
             order = 90,
-            description = "Print one JSON document to standard output, of failures too; beside command, outcome and exitCode either a message, or what a person reads here as fields.")
+            description =
+                    "Print one JSON document to standard output, of failures too; beside command, outcome and exitCode either a message, or what a person reads here as fields.")
     boolean json;
 
     @Option(names = "--verbose", order = 91, description = "Print the stack trace of a failure.")

@@ -40,7 +40,8 @@ final class Passwords {
     }
 
     private static String missing(String option) {
-        return "The file of " + option + " does not exist. It takes the name of a file with the password in its first line.";
+        return "The file of " + option
+                + " does not exist. It takes the name of a file with the password in its first line.";
     }
 
     private static String read(String option, Path file) {
@@ -55,7 +56,8 @@ final class Passwords {
             throw Failure.usage("The file of " + option + " is no text in UTF-8.");
         } catch (IOException e) {
             // Also of a name that is too long, or goes through a file as if it were a folder.
-            throw Failure.usage("The file of " + option + " cannot be read: it is no ordinary file, or its disk fails.");
+            throw Failure.usage(
+                    "The file of " + option + " cannot be read: it is no ordinary file, or its disk fails.");
         }
         String password = text.lines().findFirst().orElse("");
         if (password.isEmpty()) {

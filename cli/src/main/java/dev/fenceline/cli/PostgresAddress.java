@@ -20,7 +20,12 @@ import java.util.stream.Collectors;
  * @param keyPassword of the client's own key, {@code sslpassword} to the driver
  */
 record PostgresAddress(
-        String url, String servers, String name, Optional<String> user, Optional<String> password, Optional<String> keyPassword) {
+        String url,
+        String servers,
+        String name,
+        Optional<String> user,
+        Optional<String> password,
+        Optional<String> keyPassword) {
 
     private static final Pattern SCHEME = Pattern.compile("(?:jdbc:)?postgres(?:ql)?://(.*)", Pattern.DOTALL);
     private static final Pattern HOSTS =

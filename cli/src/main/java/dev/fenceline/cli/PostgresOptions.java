@@ -85,9 +85,8 @@ final class PostgresOptions extends ServerOptions {
         PostgresAddress address = PostgresAddress.parse(
                 where(),
                 address()
-                        .orElseThrow(
-                                () -> Failure.usage(
-                                        "No database is named: give --url postgresql://host/database, or set FENCELINE_URL.")));
+                        .orElseThrow(() -> Failure.usage(
+                                "No database is named: give --url postgresql://host/database, or set FENCELINE_URL.")));
         Optional<String> password = password("--password-file", passwordFile, "FENCELINE_PASSWORD", "PGPASSWORD")
                 .or(address::password);
         PGSimpleDataSource source = source(address, password);
@@ -140,7 +139,8 @@ final class PostgresOptions extends ServerOptions {
         String database = "PostgreSQL at " + address.name();
         if (wantsPassword(e)) {
             String login = user == null
-                    ? "'" + System.getProperty("user.name") + "', the user of this system, since neither --user nor the address names one"
+                    ? "'" + System.getProperty("user.name")
+                            + "', the user of this system, since neither --user nor the address names one"
                     : "'" + user + "'";
             return new Failure(
                     Outcome.REFUSED, database + " refused the login of " + login + ": " + said(e) + ". " + remedy, e);

@@ -24,6 +24,7 @@ final class RedisOptions extends ServerOptions {
     private static final String FORM =
             "redis://host[:port], redis-sentinel://host[:port],…#master or redis-cluster://host[:port],…,"
                     + " with rediss for TLS";
+
     @Option(names = "--redis-user", paramLabel = "USER", order = 84, description = "The user of Redis's access list.")
     private @Nullable String user;
 

@@ -1,6 +1,5 @@
 package dev.fenceline.cli;
 
-import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -58,7 +57,11 @@ abstract class ServerOptions {
 
     /** A password from the file that was named, else from the first variable that is set. */
     final Optional<String> password(String fileOption, @Nullable String file, String... variables) {
-        return Passwords.from(terminal, fileOption, Optional.ofNullable(file).map(name -> Passwords.path(fileOption, name)), variables);
+        return Passwords.from(
+                terminal,
+                fileOption,
+                Optional.ofNullable(file).map(name -> Passwords.path(fileOption, name)),
+                variables);
     }
 
     final void refusePassword(@Nullable String given) {

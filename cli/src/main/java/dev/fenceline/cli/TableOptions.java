@@ -27,8 +27,8 @@ final class TableOptions {
             names = "--file",
             paramLabel = "FILE",
             order = 14,
-            description = "Tables, locks, keys and modes in YAML: " + EXAMPLE
-                    + "; without it and without --table, " + FILE + " in this folder.")
+            description = "Tables, locks, keys and modes in YAML: " + EXAMPLE + "; without it and without --table, "
+                    + FILE + " in this folder.")
     private @Nullable Path file;
 
     TableOptions(Terminal terminal) {

@@ -43,8 +43,8 @@ final class UnprotectTables extends ChangeTables {
     @Override
     void before(Plan plan) {
         confirmation.require(
-                (subscriber ? "This lets replication write " : "This lets everybody write ")
-                        + Steps.tables(plan) + " without a lock" + (subscriber ? "." : ", and nobody is recorded."),
+                (subscriber ? "This lets replication write " : "This lets everybody write ") + Steps.tables(plan)
+                        + " without a lock" + (subscriber ? "." : ", and nobody is recorded."),
                 () -> warn(plan));
     }
 }

@@ -105,7 +105,8 @@ class CareTest {
                 .run(grant)
                 .failsWith(
                         4,
-                        "Role '" + role + "' may now use: app, rows. But not bypass: Granting the bypass of fences to role '"
+                        "Role '" + role
+                                + "' may now use: app, rows. But not bypass: Granting the bypass of fences to role '"
                                 + role + "' failed: ERROR: function fenceline.bypass(text) does not exist");
         assertThat(database.rows("SELECT has_function_privilege('" + role
                         + "', 'fenceline.check_claim_v1(bigint, integer)', 'EXECUTE')"))
@@ -122,8 +123,7 @@ class CareTest {
 
     @Test
     void aVersionThatIsThereIsNamedByItsMigrationFirst() {
-        String[] sql = {
-            "sql", "--table", "orders", "--for", "unprotect", "--out", folder.toString(), "--version", "48"
+        String[] sql = {"sql", "--table", "orders", "--for", "unprotect", "--out", folder.toString(), "--version", "48"
         };
         database.terminal().run(sql).ends(0);
         database.terminal()
@@ -147,7 +147,8 @@ class CareTest {
                 .isEqualToIgnoringNewLines(
                         "fenceline: Interrupted. What was done before stays, and the same command again does the rest.");
         assertThat(modes()).containsExactly("enforce");
-        assertThat(Failure.of(new IllegalStateException("x", new InterruptedException())).outcome())
+        assertThat(Failure.of(new IllegalStateException("x", new InterruptedException()))
+                        .outcome())
                 .isEqualTo(Outcome.INTERRUPTED);
     }
 }

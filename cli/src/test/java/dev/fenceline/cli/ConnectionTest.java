@@ -253,8 +253,11 @@ class ConnectionTest {
                 .fails(2, MISSING_FILE);
         for (String typed : new String[] {"hunter2", "hunter2/x\u00fc", "x".repeat(300) + "hunter2"}) {
             Ran ran = terminal().run("install", "--password-file", typed, "--verbose");
-            assertThat(ran.ends(2).err()).startsWith("fenceline: The file of --password-file ").doesNotContain("hunter2: ", "hunter2 ", "'hunter2");
-            assertThat(ran.err().lines().filter(line -> line.startsWith("fenceline: "))).noneMatch(line -> line.contains("hunter2"));
+            assertThat(ran.ends(2).err())
+                    .startsWith("fenceline: The file of --password-file ")
+                    .doesNotContain("hunter2: ", "hunter2 ", "'hunter2");
+            assertThat(ran.err().lines().filter(line -> line.startsWith("fenceline: ")))
+                    .noneMatch(line -> line.contains("hunter2"));
         }
         terminal()
                 .run("install", "--password-file", folder.toString())

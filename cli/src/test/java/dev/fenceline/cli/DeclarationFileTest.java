@@ -41,14 +41,24 @@ class DeclarationFileTest {
                 """);
         assertThat(DeclarationFile.read(file))
                 .containsExactly(
-                        new Declared("app.order", "order", List.of("id"), Optional.of(Mode.OBSERVE), file + ", line 3, column 5"),
+                        new Declared(
+                                "app.order",
+                                "order",
+                                List.of("id"),
+                                Optional.of(Mode.OBSERVE),
+                                file + ", line 3, column 5"),
                         new Declared(
                                 "app.\"Order.Line\"",
                                 "order",
                                 List.of("tenant", "\"Order Id\""),
                                 Optional.of(Mode.ENFORCE),
                                 file + ", line 6, column 5"),
-                        new Declared("config", "config", List.of(), Optional.of(Mode.OBSERVE), file + ", line 12, column 5"));
+                        new Declared(
+                                "config",
+                                "config",
+                                List.of(),
+                                Optional.of(Mode.OBSERVE),
+                                file + ", line 12, column 5"));
     }
 
     @ParameterizedTest
@@ -131,7 +141,9 @@ class DeclarationFileTest {
         new ScriptedTerminal()
                 .with("FENCELINE_URL", "postgresql://localhost:1/x")
                 .run("plan", "--file", twice.toString())
-                .fails(2, "Table public.a is named twice: at " + twice + ", line 2, column 5 and at " + twice
-                        + ", line 3, column 5.");
+                .fails(
+                        2,
+                        "Table public.a is named twice: at " + twice + ", line 2, column 5 and at " + twice
+                                + ", line 3, column 5.");
     }
 }

@@ -26,7 +26,9 @@ class DoctorTest {
 
     @Test
     void whatIsFoundInPostgresqlIsToldThoughRedisIsDown() {
-        Ran ran = database.terminal().run("doctor", "--redis", "redis://" + nowhere).ends(3);
+        Ran ran = database.terminal()
+                .run("doctor", "--redis", "redis://" + nowhere)
+                .ends(3);
         assertThat(ran.out())
                 .contains("ERROR postgres-fsync: ", "ERROR redis-unasked: Redis could not be asked: ", nowhere)
                 .contains("PostgreSQL and Redis: ", " findings.");

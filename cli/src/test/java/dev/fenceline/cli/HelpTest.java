@@ -43,10 +43,16 @@ class HelpTest {
     void helpAndThePageNameTheSourcesOfPasswordsInTheOrderInWhichTheyAreTried() throws IOException {
         String help = new ScriptedTerminal().run("--help").ends(0).out();
         String page = Files.readString(Path.of("../docs/cli.md"));
-        for (String text : List.of(help.substring(help.indexOf("in this order")), page.substring(page.indexOf("## Connections")))) {
+        for (String text : List.of(
+                help.substring(help.indexOf("in this order")), page.substring(page.indexOf("## Connections")))) {
             assertThat(text)
                     .containsSubsequence(
-                            "--password-file", "FENCELINE_PASSWORD", "PGPASSWORD", "FENCELINE_URL", "~/.pgpass", "prompt")
+                            "--password-file",
+                            "FENCELINE_PASSWORD",
+                            "PGPASSWORD",
+                            "FENCELINE_URL",
+                            "~/.pgpass",
+                            "prompt")
                     .containsSubsequence(
                             "--redis-password-file", "FENCELINE_REDIS_PASSWORD", "FENCELINE_REDIS", "prompt");
         }

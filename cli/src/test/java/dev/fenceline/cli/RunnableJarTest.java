@@ -147,14 +147,12 @@ class RunnableJarTest {
         try (JarFile jar = new JarFile(jar().orElseThrow().toFile())) {
             assertThat(jar.stream().filter(entry -> entry.getName().startsWith("dev/fenceline/")))
                     .isNotEmpty()
-                    .allSatisfy(entry -> assertThat(entry.getTimeLocal())
-                            .as(entry.getName())
-                            .isEqualTo(written));
+                    .allSatisfy(entry ->
+                            assertThat(entry.getTimeLocal()).as(entry.getName()).isEqualTo(written));
             assertThat(jar.stream())
                     .as("those of others have the times of their own jars")
-                    .allSatisfy(entry -> assertThat(entry.getTimeLocal())
-                            .as(entry.getName())
-                            .isBeforeOrEqualTo(written));
+                    .allSatisfy(entry ->
+                            assertThat(entry.getTimeLocal()).as(entry.getName()).isBeforeOrEqualTo(written));
         }
     }
 
@@ -178,7 +176,9 @@ class RunnableJarTest {
         } finally {
             process.destroyForcibly();
         }
-        assertThat(text(screen)).contains("Lock 'order:42' was never claimed here.").doesNotContain(PASSWORD);
+        assertThat(text(screen))
+                .contains("Lock 'order:42' was never claimed here.")
+                .doesNotContain(PASSWORD);
         assertThat(process.exitValue()).as("%s %s", text(screen), text(err)).isZero();
     }
 

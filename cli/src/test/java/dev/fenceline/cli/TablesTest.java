@@ -262,7 +262,8 @@ class TablesTest {
                         2,
                         "No table is named: give --table app.order --lock order --key id, or --file with a list; there is no"
                                 + " fenceline.yaml in this folder.");
-        terminal.run("unprotect").fails(
+        terminal.run("unprotect")
+                .fails(
                         2,
                         "No table is named: give --table app.order, or --file fenceline.yaml for all tables of that file; this"
                                 + " command looks for no file by itself.");

@@ -160,8 +160,8 @@ final class Doctor {
                     "has " + server.replicas()
                             + (server.replicas() == 1 ? " replica" : " replicas")
                             + " and synchronous_standby_names is empty",
-                    "A replica that is promoted may lack the newest claims and writes, together. Run " + wording.afterRestore()
-                            + " after a promotion, or name a synchronous standby.");
+                    "A replica that is promoted may lack the newest claims and writes, together. Run "
+                            + wording.afterRestore() + " after a promotion, or name a synchronous standby.");
         }
         if (!server.encoding().equals("UTF8")) {
             find(

@@ -253,7 +253,10 @@ public final class FenceMigrations {
 
     List<Finding> doctor(InstantSource clock) {
         return Questions.askAndRollBack(
-                dataSource, wording, "Looking at the database", connection -> new Doctor(connection, clock, wording).findings());
+                dataSource,
+                wording,
+                "Looking at the database",
+                connection -> new Doctor(connection, clock, wording).findings());
     }
 
     private void grant(String script, String step, String role) {

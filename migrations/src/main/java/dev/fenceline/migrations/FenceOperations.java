@@ -106,7 +106,8 @@ public final class FenceOperations {
      * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached
      */
     public Optional<Mark> mark(LockName lock) {
-        return Questions.ask(dataSource, wording, "Reading the mark of lock '" + lock + "'", connection -> mark(connection, lock));
+        return Questions.ask(
+                dataSource, wording, "Reading the mark of lock '" + lock + "'", connection -> mark(connection, lock));
     }
 
     /**
@@ -119,7 +120,9 @@ public final class FenceOperations {
      * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached
      */
     public List<Blocker> blockers(LockName lock) {
-        return Questions.ask(dataSource, wording,
+        return Questions.ask(
+                dataSource,
+                wording,
                 "Looking for who blocks lock '" + lock + "'",
                 connection -> blockers(connection, lock.toString()));
     }
@@ -207,7 +210,8 @@ public final class FenceOperations {
             throw new IllegalArgumentException(
                     "Violations of the last " + since + " cannot be asked for: name a time.");
         }
-        return Questions.ask(dataSource, wording, "Reading the violations", connection -> violations(connection, since));
+        return Questions.ask(
+                dataSource, wording, "Reading the violations", connection -> violations(connection, since));
     }
 
     static UUID beginRaising(Connection connection, @Nullable String lock) throws SQLException {

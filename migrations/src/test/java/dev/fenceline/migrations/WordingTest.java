@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 @Tag("server")
 class WordingTest {
 
-    private static final Protect ORDERS = Protect.table("orders").lock("order", "id").observe();
+    private static final Protect ORDERS =
+            Protect.table("orders").lock("order", "id").observe();
 
     private static Database empty;
     private static Database installed;
@@ -63,8 +64,7 @@ class WordingTest {
 
     @Test
     void aRightThatIsMissingIsGrantedByACommand() {
-        FenceMigrations migrations =
-                FenceMigrations.on(installed.as(guest)).worded(Wording.SHELL);
+        FenceMigrations migrations = FenceMigrations.on(installed.as(guest)).worded(Wording.SHELL);
         String grant = "fenceline grant protection --to '" + guest.replace("'", "'\\''") + "'";
         refused(() -> migrations.plan(ORDERS), " Have the owner of schema fenceline run " + grant + ".");
         refused(
@@ -82,8 +82,7 @@ class WordingTest {
     void whatNobodyDeclaresIsTakenOffByACommand() {
         assertThat(migrations(installed).verify(List.of(ORDERS)).differences())
                 .extracting(Difference::remedy)
-                .containsExactly(
-                        "Declare it, or take it off with fenceline unprotect --table 'public.\"Odd Name\"'.");
+                .containsExactly("Declare it, or take it off with fenceline unprotect --table 'public.\"Odd Name\"'.");
     }
 
     @Test
