@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
 import dev.fenceline.OutcomeUnknownException;
+import dev.fenceline.StaleTokenException;
 import dev.fenceline.testkit.SharedServers;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -17,6 +19,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -90,6 +93,27 @@ class FenceOperationsTest {
                         + mark.token().value());
         database.execute("CALL fenceline.claim('account:42', " + (mark.token().value() + 1) + ", '" + B + "')");
         assertThat(operations.mark(ACCOUNT).orElseThrow().raised()).isFalse();
+    }
+
+    /** The form that StaleTokenException reads, too. */
+    @Test
+    void whoIsRefusedByARaisedMarkIsToldThatAnOperatorDidIt() {
+        database.execute(claim(7, A));
+        Mark mark = operations.raise(ACCOUNT);
+
+        assertThat(mark.token().holder().toString())
+                .matches("[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-726169736564");
+        String operator = "Hint: An operator has raised the mark, which shut out every earlier holder. Stop, and do not retry"
+                + " with this token: acquire the lock anew";
+        assertThatThrownBy(() -> Database.run(database.source(), enter(7, A))).hasMessageContaining(operator);
+        assertThatThrownBy(() -> Database.run(database.source(), "CALL fenceline.claim('account:42', 8, '" + B + "')"))
+                .hasMessageContaining(operator);
+        assertThat(new StaleTokenException("Claim", "guard", new FencingToken(ACCOUNT, 7, new UUID(1, 1)), mark.token(), null)
+                        .byOperator())
+                .isTrue();
+        assertThat(operations.raise(ACCOUNT).token().holder())
+                .as("fresh each time")
+                .isNotEqualTo(mark.token().holder());
     }
 
     @Test

@@ -32,13 +32,14 @@ AS $$
     SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint + 10250000, p_token + 1)
 $$;
 
--- Records that somebody raises a mark, or all, and answers with the holder to do it with.
+-- Records that somebody raises a mark, or all, and answers with the holder to do it with: fresh, and of the form of is_raised_holder_v1, so
+-- that whoever is refused by it can be told that an operator did it, wherever the mark has come to.
 CREATE FUNCTION fenceline.begin_raising_v1(p_lock text) RETURNS uuid
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_holder uuid := gen_random_uuid();
+    v_holder uuid := overlay(overlay(gen_random_uuid()::text PLACING '8' FROM 15) PLACING '726169736564' FROM 25);
 BEGIN
     PERFORM fenceline.check_claim_v1(1, NULL);
     INSERT INTO fenceline.raising (holder, at, lock, application_name, role, client_address)
