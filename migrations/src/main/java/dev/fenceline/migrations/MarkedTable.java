@@ -1,5 +1,6 @@
 package dev.fenceline.migrations;
 
+import dev.fenceline.FencingToken;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -16,10 +17,11 @@ import java.util.stream.Stream;
  * A table whose rows carry their own mark, and the statements that raise its marks.
  *
  * <p>They go by the key, page by page in its order, and not by where a row lies: a writer who is still admitted moves his row, and could
- * move it behind us. A key stays, so every row that is there at the beginning is met once.
+ * move it behind us. A key rarely changes; rows whose key did are met by a statement over all of the table at the end.
  *
  * @param name quoted, with its schema
- * @param key quoted columns of a unique index without NULLs; empty where there is none
+ * @param key quoted columns of a unique index without NULLs, with the collation by which that index tells them apart, which may be finer
+ *     than the column's; empty where there is none
  * @param types theirs, as SQL writes them
  * @param operatorSchemas where their comparisons are found, quoted, for a search_path
  */
@@ -66,8 +68,13 @@ record MarkedTable(
 
     private static final int ROWS = 1000;
 
+    /** The highest that a token can be; a row can hold more, and a fence has written none of these. */
+    static final long HIGHEST = FencingToken.VALUE_LIMIT - 1;
+
+    private static final String OF_BEFORE =
+            "NOT EXISTS (SELECT FROM fenceline.raising x WHERE x.holder = r.fence_holder)";
     private static final String UNRAISED =
-            "r.fence_token > 0 AND NOT EXISTS (SELECT FROM fenceline.raising x WHERE x.holder = r.fence_holder)";
+            "r.fence_token > 0 AND r.fence_token < " + HIGHEST + " AND " + OF_BEFORE;
 
     static List<MarkedTable> all(Connection connection) throws SQLException {
         List<MarkedTable> tables = new ArrayList<>();
@@ -109,7 +116,21 @@ record MarkedTable(
         }
     }
 
-    private Page raiseAll(Connection connection, UUID holder) throws SQLException {
+    /** What one look at all rows finds after the last page: marks that were passed by, and such as cannot be raised. */
+    record Rest(long unraised, long tooHigh) {}
+
+    Rest rest(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT count(*) FILTER (WHERE r.fence_token < " + HIGHEST
+                        + "), count(*) FILTER (WHERE r.fence_token >= " + HIGHEST + ") FROM " + rows()
+                        + " AS r WHERE r.fence_token > 0 AND " + OF_BEFORE)) {
+            row.next();
+            return new Rest(row.getLong(1), row.getLong(2));
+        }
+    }
+
+    /** Raises all that are left in one statement, and waits for those that are in use. */
+    Page raiseAll(Connection connection, UUID holder) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement("UPDATE " + rows()
                 + " AS r SET fence_token = fenceline.raised_token_v1(r.fence_token), fence_holder = ? WHERE "
                 + UNRAISED)) {

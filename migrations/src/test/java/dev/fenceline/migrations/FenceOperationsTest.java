@@ -9,8 +9,8 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
 import dev.fenceline.OutcomeUnknownException;
+import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
-import dev.fenceline.testkit.SharedServers;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.sql.Connection;
@@ -138,7 +138,7 @@ class FenceOperationsTest {
     void whoWorksUnderTheMarkIsNamedAndRaisingWaitsForHimAsLongAsItIsTold() throws SQLException {
         database.execute(claim(7, A));
         assertThat(operations.blockers(ACCOUNT)).isEmpty();
-        try (Connection holder = named("sleeper").getConnection();
+        try (Connection holder = database.named("sleeper").getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute(enter(7, A));
@@ -154,15 +154,71 @@ class FenceOperationsTest {
             assertThat(blocker.stateSince()).isPresent();
             assertThatThrownBy(
                             () -> operations.waitAtMost(Duration.ofMillis(50)).raise(ACCOUNT))
-                    .isInstanceOf(BackendUnavailableException.class)
+                    .isInstanceOf(RetryableConflictException.class)
                     .hasMessageStartingWith(
-                            "Raising the mark of lock 'account:42' failed: within 50 ms it is in use by pid "
+                            "Raising the mark of lock 'account:42' refused: for 50 ms a transaction under it did not end: pid "
                                     + blocker.pid() + " (application 'sleeper', idle in transaction since ")
-                    .hasMessageEndingWith("). End it with pg_terminate_backend, or wait longer.");
+                    .hasMessageContaining(", in a transaction since " + blocker.transactionSince().orElseThrow())
+                    .hasMessageEndingWith("). Nothing happened. Wait longer, or end that session, which rolls its work back: SELECT"
+                            + " pg_terminate_backend(" + blocker.pid() + ");");
             assertThat(operations.mark(ACCOUNT).orElseThrow().token().value()).isEqualTo(7);
             holder.rollback();
         }
         assertThat(operations.raise(ACCOUNT).raised()).isTrue();
+    }
+
+    /** An upgrade that changes that table would wait for the raising, and everybody else for the upgrade. */
+    @Test
+    void whileARaisingWaitsNobodyWaitsForItsRecord() throws Exception {
+        database.execute(claim(7, A));
+        try (Connection holder = database.named("sleeper").getConnection();
+                Statement statement = holder.createStatement();
+                Work operator = Work.of(() -> FenceOperations.on(database.named("operator"))
+                        .waitAtMost(Duration.ofMinutes(1))
+                        .raise(ACCOUNT))) {
+            holder.setAutoCommit(false);
+            statement.execute(enter(7, A));
+            operator.go().awaitWaiting(database, "operator");
+
+            database.execute("BEGIN; SET LOCAL lock_timeout = '5s';"
+                    + " LOCK TABLE fenceline.raising IN ACCESS EXCLUSIVE MODE; ROLLBACK");
+            holder.rollback();
+
+            assertThat(operator.result()).isInstanceOfSatisfying(
+                    Mark.class, mark -> assertThat(mark.raised()).isTrue());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"repeatable read", "serializable"})
+    void theIsolationThatADatabaseGivesByDefaultFailsNoRaising(String isolation) throws Exception {
+        database.execute(claim(7, A) + "; ALTER DATABASE " + database.name() + " SET default_transaction_isolation = '"
+                + isolation + "'");
+        try (Connection holder = database.named("sleeper").getConnection();
+                Statement statement = holder.createStatement();
+                Work operator = Work.of(
+                        () -> FenceOperations.on(database.named("operator")).raise(ACCOUNT))) {
+            holder.setAutoCommit(false);
+            holder.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+            statement.execute(enter(7, A));
+            operator.go().awaitWaiting(database, "operator");
+            holder.commit();
+
+            assertThat(operator.result()).isInstanceOfSatisfying(
+                    Mark.class, mark -> assertThat(mark.raised()).isTrue());
+        }
+    }
+
+    @Test
+    void aMarkThatCannotBeHigherIsRefusedAndSaysWhatToDo() {
+        database.execute("INSERT INTO fenceline.guard VALUES ('account:42', 9007199254740991, '" + A + "', now(), '')");
+
+        assertThatThrownBy(() -> operations.raise(ACCOUNT))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessage("Raising the mark of lock 'account:42' failed: ERROR: Raising the mark of lock 'account:42' refused: it is"
+                        + " token 9007199254740991/a0000000, and no mark can be higher (SQLSTATE FL013). No fence has claimed it: find out"
+                        + " who wrote it. Then, with all who use this lock stopped, the owner of the schema sets it to the present by"
+                        + " hand, with trigger keep_mark disabled for that statement.");
     }
 
     @Test
@@ -201,6 +257,13 @@ class FenceOperationsTest {
         assertThatThrownBy(() ->
                         Database.run(database.as(role), "SELECT fenceline.raise_v1('account:42', '" + A + "', 100)"))
                 .hasMessageContaining("Raising refused: '" + A + "' is no holder of a raising");
+        String forged = "a0000000-0000-8000-8000-726169736564";
+        assertThatThrownBy(() ->
+                        Database.run(database.as(role), "SELECT fenceline.raise_v1('account:42', '" + forged + "', 100)"))
+                .as("of the form of one, and recorded nowhere")
+                .hasMessageContaining("Raising refused: '" + forged + "' is no holder of a raising");
+        assertThat(database.rows("SELECT count(*) FROM fenceline.guard WHERE holder = '" + forged + "'"))
+                .containsExactly("0");
         assertThatThrownBy(
                         () -> Database.run(database.as(role), "SELECT fenceline.raise_marks_v1('" + A + "', '', 100)"))
                 .hasMessageContaining("Raising refused: '" + A + "' is no holder of a raising");
@@ -212,13 +275,15 @@ class FenceOperationsTest {
         String role = database.newRole("night_");
         FenceMigrations.on(database.source()).grantOperationsTo(role);
         FenceOperations granted = FenceOperations.on(database.as(role));
-        try (Connection holder = named("sleeper").getConnection();
+        try (Connection holder = database.named("sleeper").getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute(enter(7, A));
 
             Blocker poor = granted.blockers(ACCOUNT).get(0);
-            assertThat(poor).hasToString("pid " + pid(holder) + " (application 'sleeper')");
+            assertThat(poor).hasToString(
+                    "pid " + pid(holder)
+                            + " (application 'sleeper'; its state and times are shown to members of pg_read_all_stats alone)");
             database.execute("GRANT pg_read_all_stats TO \"" + role + "\"");
             assertThat(granted.blockers(ACCOUNT).get(0).state()).contains("idle in transaction");
             holder.rollback();
@@ -296,7 +361,7 @@ class FenceOperationsTest {
 
     @Test
     void anAnswerThatIsLostLeavesItOpenWhetherTheMarkWasRaised() {
-        PGSimpleDataSource dying = named("dying");
+        PGSimpleDataSource dying = database.named("dying");
         database.execute(claim(7, A));
         database.execute("CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
                 + " $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;"
@@ -312,7 +377,7 @@ class FenceOperationsTest {
     @ParameterizedTest
     @ValueSource(strings = {"synchronous_commit=off", "default_transaction_read_only=on"})
     void aMarkIsNotRaisedWhereACrashCouldForgetIt(String option) {
-        PGSimpleDataSource unsafe = named("unsafe");
+        PGSimpleDataSource unsafe = database.named("unsafe");
         unsafe.setOptions("-c " + option);
 
         assertThatThrownBy(() -> FenceOperations.on(unsafe).raise(ACCOUNT))
@@ -336,13 +401,6 @@ class FenceOperationsTest {
 
     private static String enter(long token, String holder) {
         return "SELECT fenceline.enter('account:42', " + token + ", '" + holder + "')";
-    }
-
-    private PGSimpleDataSource named(String application) {
-        PGSimpleDataSource source = new PGSimpleDataSource();
-        source.setUrl(SharedServers.postgres().jdbcUrl(database.name()));
-        source.setApplicationName(application);
-        return source;
     }
 
     private static int pid(Connection connection) throws SQLException {
