@@ -20,7 +20,7 @@ SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
   JOIN pg_catalog.pg_attribute holder ON holder.attrelid = c.oid AND holder.attname = 'fence_holder' AND NOT holder.attisdropped
                                      AND holder.atttypid = 'pg_catalog.uuid'::pg_catalog.regtype
   LEFT JOIN LATERAL (
-        -- Two texts may be one to the column's collation and two to the index: ordered by the former, a page could end between them.
+        -- By the collation of the index, which can serve the pages then; two texts may be one to the column's and two to the index.
         SELECT pg_catalog.array_agg(pg_catalog.quote_ident(a.attname)
                    || coalesce(' COLLATE ' || pg_catalog.quote_ident(ln.nspname) || '.' || pg_catalog.quote_ident(l.collname), '')
                    ORDER BY x.place) AS columns,

@@ -166,7 +166,7 @@ class AfterRestoreRowsTest {
 
     /**
      * Letters of both cases are one to the column's collation and two to the key's, so that a page can end between two rows that the column's
-     * calls equal. Ordered by that, the second would be skipped.
+     * calls equal; and a language may order texts by anything.
      */
     @ParameterizedTest
     @ValueSource(strings = {"PRIMARY KEY (name)", "UNIQUE (name)"})
