@@ -26,6 +26,7 @@ final class Catalogue {
     private static final String TABLES = Sql.resource("look_at_tables.sql");
     private static final String COLUMNS = Sql.resource("look_at_columns.sql");
     private static final String TRIGGERS = Sql.resource("look_at_triggers.sql");
+    private static final String OTHERS = Sql.resource("look_at_others.sql");
     private static final String PROTECTION = Sql.resource("look_at_protection.sql");
 
     // One round trip where nothing is wrong; one for each part where something is, so that every fault is told.
@@ -130,6 +131,7 @@ final class Catalogue {
         List<Long> oids = rows.stream().map(Row::oid).toList();
         Map<Long, List<TableState.Column>> columns = columns(oids);
         Map<Long, List<TableState.Trigger>> triggers = triggers(oids);
+        Map<Long, List<TableState.Other>> others = others(oids);
         Map<Long, List<Protect>> said = said(rows);
         for (Row row : rows) {
             TableState state = new TableState(
@@ -143,6 +145,7 @@ final class Catalogue {
                     row.subscriptions,
                     columns.getOrDefault(row.oid, List.of()),
                     triggers.getOrDefault(row.oid, List.of()),
+                    others.getOrDefault(row.oid, List.of()),
                     said.getOrDefault(row.oid, List.of()));
             found.put(row.name, new Found(row.name, Optional.of(state), List.of()));
         }
@@ -215,6 +218,23 @@ final class Catalogue {
             }
         }
         return triggers;
+    }
+
+    private Map<Long, List<TableState.Other>> others(List<Long> oids) throws SQLException {
+        Map<Long, List<TableState.Other>> others = new HashMap<>();
+        try (PreparedStatement look = connection.prepareStatement(OTHERS)) {
+            look.setArray(1, oids(oids));
+            try (ResultSet row = look.executeQuery()) {
+                while (row.next()) {
+                    others.computeIfAbsent(row.getLong(1), oid -> new ArrayList<>())
+                            .add(new TableState.Other(
+                                    new TableName(row.getString(2), row.getString(3)),
+                                    row.getString(4),
+                                    row.getString(5).charAt(0)));
+                }
+            }
+        }
+        return others;
     }
 
     private Map<Long, List<Protect>> said(List<Row> rows) throws SQLException {

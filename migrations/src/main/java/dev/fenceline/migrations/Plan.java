@@ -100,7 +100,8 @@ public final class Plan {
 
     /**
      * Returns the text that restores what the catalogue had when this plan was made; else as {@link #sql()}. The rollback of enforcing a table
-     * that was observed is to observe it again, which waits for no reader and is the instant way back.
+     * that was observed is to observe it again, which waits for no reader and is the instant way back. Where it loses something, as the marks
+     * in the columns that {@link AddColumns} made, a comment of the text says so.
      *
      * @return the text of the undo
      */
@@ -108,7 +109,10 @@ public final class Plan {
         List<Step> backwards = new ArrayList<>(steps);
         Collections.reverse(backwards);
         return Script.of(
-                comments("Fenceline: restores what was before these steps.", steps),
+                Stream.concat(
+                                comments("Fenceline: restores what was before these steps.", steps).stream(),
+                                steps.stream().flatMap(step -> ColumnSteps.lossOfUndo(step).stream()))
+                        .toList(),
                 backwards.stream().flatMap(step -> step.undo().stream()).toList());
     }
 
