@@ -215,7 +215,8 @@ public final class FenceMigrations {
     /**
      * Tells how the database differs from what is declared, for a check in CI: tables that are protected otherwise or not at all, protected tables that
      * nobody declares, triggers that were dropped, disabled or replaced, partitions that were attached since, mark columns of row mode with
-     * another default, and functions and triggers of the fence schema that somebody changed.
+     * another default, functions, views and triggers of the fence schema that somebody changed, parts of it that belong to somebody else, and
+     * rights there that no grant of the fence gives.
      *
      * <p><b>Guarantees:</b> nothing is changed, and no lock is taken on your tables: triggers are compared with those of a temporary table that is
      * rolled back. Definitions are compared as the server writes them, and so hold on every version of PostgreSQL.

@@ -60,7 +60,11 @@ final class SchemaCheck {
                 functions.put(
                         functions.containsKey(name) ? name + " with other arguments" : name,
                         new SchemaText.Function(
-                                row.getString(2), row.getString(3), row.getString(4), row.getString(5)));
+                                row.getString(2),
+                                row.getString(3),
+                                row.getString(4),
+                                row.getString(5),
+                                row.getString(6)));
             }
         }
         return functions;
@@ -80,7 +84,9 @@ final class SchemaCheck {
                     remedy));
         }
         compareFunctions(found);
+        compareViews();
         compareGuard();
+        differences.addAll(new RightsCheck(connection).differences());
         return differences;
     }
 
@@ -91,7 +97,7 @@ final class SchemaCheck {
             expected.computeIfPresent(
                     copy.getKey(),
                     (name, function) -> new SchemaText.Function(
-                            body, function.security(), function.volatility(), function.settings()));
+                            body, function.language(), function.security(), function.volatility(), function.settings()));
         }
         expected.forEach((name, function) -> {
             SchemaText.Function there = found.get(name);
@@ -115,6 +121,47 @@ final class SchemaCheck {
                         "none of this name",
                         "one",
                         "Drop it: the schema is the fence's own.")));
+    }
+
+    private record View(String options, String definition) {
+
+        @Override
+        public String toString() {
+            return (options.isEmpty() ? "" : "WITH (" + options + ") ") + definition.replaceAll("\\s+", " ").strip();
+        }
+    }
+
+    private void compareViews() throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String copy : SchemaText.views().values()) {
+                statement.execute(copy);
+            }
+        }
+        Map<String, View> expected = views("pg_catalog.pg_my_temp_schema()");
+        Map<String, View> found = views("'fenceline'::pg_catalog.regnamespace");
+        expected.forEach((name, view) -> {
+            View there = found.get(name);
+            if (there == null || !there.equals(view)) {
+                differences.add(new Difference(
+                        "view fenceline." + name, view.toString(), there == null ? "none" : there.toString(), REPAIR));
+            }
+        });
+        try (Statement statement = connection.createStatement()) {
+            for (String name : expected.keySet()) {
+                statement.execute("DROP VIEW pg_temp." + name);
+            }
+        }
+    }
+
+    private Map<String, View> views(String schema) throws SQLException {
+        Map<String, View> views = new TreeMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(Sql.resource("verify_views.sql").replace("?", schema))) {
+            while (row.next()) {
+                views.put(row.getString(1), new View(row.getString(2), row.getString(3)));
+            }
+        }
+        return views;
     }
 
     /** How the server writes down the body of a copy. */
@@ -174,7 +221,7 @@ final class SchemaCheck {
     }
 
     private static String described(SchemaText.Function function) {
-        return function.security() + " " + function.volatility() + " SET "
+        return "LANGUAGE " + function.language() + " " + function.security() + " " + function.volatility() + " SET "
                 + (function.settings().isEmpty() ? "nothing" : function.settings());
     }
 

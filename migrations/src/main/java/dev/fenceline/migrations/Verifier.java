@@ -59,6 +59,7 @@ final class Verifier {
         } else {
             byTable.values().forEach(protect -> differences.add(TriggerCheck.unprotected(protect)));
         }
+        keepersOfRows();
         markColumns();
         return new Verification(differences);
     }
@@ -129,6 +130,24 @@ final class Verifier {
                         "no protection, since none is declared",
                         found,
                         "Declare it, or take it off with " + wording.unprotect(name) + "."));
+            }
+        }
+    }
+
+    /** A restore that disables triggers for its time enables them as by default, which a replica's sessions pass. */
+    private void keepersOfRows() throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(Sql.resource("doctor_triggers.sql"))) {
+            while (row.next()) {
+                TriggerState state = TriggerState.of(row.getString(3));
+                boolean onSubscriber = row.getBoolean(4) && state == TriggerState.ORIGIN;
+                if (row.getBoolean(5) && state != TriggerState.ALWAYS && !onSubscriber) {
+                    differences.add(new Difference(
+                            row.getString(1),
+                            "that trigger " + row.getString(2) + " " + TriggerState.ALWAYS.words(),
+                            "that it " + state.words(),
+                            "Run: ALTER TABLE " + row.getString(1) + " ENABLE ALWAYS TRIGGER " + row.getString(2) + ";"));
+                }
             }
         }
     }
