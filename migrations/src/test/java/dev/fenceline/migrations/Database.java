@@ -28,7 +28,7 @@ record Database(PostgresServer server, String name) {
         return database;
     }
 
-    /** As {@link #installed()}, by a copy of a database that was installed once: for a class with one for each test. */
+    /** As {@link #installed()}, by a copy of a database that was installed once. */
     static Database prepared() {
         String name = "prepared_" + COPIES.incrementAndGet();
         execute(

@@ -140,7 +140,7 @@ class FenceMigrationsTest {
     @ParameterizedTest
     @ValueSource(strings = {"app_", "App User ", "o'brien \"x\"; DROP SCHEMA fenceline; --"})
     void aGrantedRoleCallsFunctionsAndTouchesNoTable(String prefix) throws SQLException {
-        Database database = Database.installed();
+        Database database = Database.prepared();
         String role = database.newRole(prefix);
         var app = database.as(role);
         String claim = "SELECT admitted FROM fenceline.claim_v1('a', 1, gen_random_uuid(), 1000)";
@@ -201,7 +201,7 @@ class FenceMigrationsTest {
     /** As after a dump that was restored without rights: PostgreSQL lets everybody call a function, and only the schema is closed. */
     @Test
     void aFunctionThatIsOpenToEverybodyIsClosedBeforeSomebodyIsLetIn() throws SQLException {
-        Database database = Database.installed();
+        Database database = Database.prepared();
         database.execute("GRANT EXECUTE ON FUNCTION fenceline.bypass(text) TO PUBLIC");
         String role = database.newRole("later");
 
@@ -216,7 +216,7 @@ class FenceMigrationsTest {
 
     @Test
     void aSchemaWithoutItsHistoryIsToldFromOneOfSomebodyElse() {
-        Database database = Database.installed();
+        Database database = Database.prepared();
         database.execute("DELETE FROM fenceline.schema_history");
 
         assertThatThrownBy(() -> FenceMigrations.on(database.source()).install())
@@ -229,7 +229,7 @@ class FenceMigrationsTest {
 
     @Test
     void aRoleThatDoesNotExistIsNamed() {
-        Database database = Database.installed();
+        Database database = Database.prepared();
 
         assertThatThrownBy(() -> FenceMigrations.on(database.source()).grantTo("nobody here"))
                 .isInstanceOf(BackendMisconfiguredException.class)

@@ -23,7 +23,7 @@ class PlanTest {
 
     @BeforeAll
     static void install() {
-        database = Database.installed();
+        database = Database.prepared();
         database.execute("CREATE SCHEMA app; CREATE TABLE app.\"order\" (id int PRIMARY KEY, note text, day date);"
                 + " CREATE TABLE app.order_line (order_id int, line int NOT NULL);"
                 + " CREATE VIEW app.open_order AS SELECT id FROM app.\"order\";"
@@ -158,7 +158,7 @@ class PlanTest {
 
     @Test
     void whatIsSoAlreadyIsAStepWithoutSqlAndTheRollbackRestoresWhatWasBefore() throws InterruptedException {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute("CREATE TABLE account (id int PRIMARY KEY)");
         FenceMigrations migrations = FenceMigrations.on(own.source());
         Protect.Locked account = Protect.table("account").lock("account", "id");
@@ -206,7 +206,7 @@ class PlanTest {
 
     @Test
     void whatWasChangedBehindOurBackIsToDoAgain() throws InterruptedException {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute("CREATE TABLE account (id int PRIMARY KEY, at int) ");
         FenceMigrations migrations = FenceMigrations.on(own.source());
         Protect account = Protect.table("account").lock("account", "id").observe();
@@ -237,7 +237,7 @@ class PlanTest {
 
     @Test
     void triggersThatCameOutOfADumpAreAsTheyWereMade() throws InterruptedException {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute(
                 "CREATE SCHEMA \"O\"; CREATE TYPE \"O\".kind AS ENUM ('a'); CREATE TABLE \"O\".thing (kind \"O\".kind)");
         FenceMigrations migrations = FenceMigrations.on(own.source());
@@ -257,7 +257,7 @@ class PlanTest {
 
     @Test
     void aTableWhoseTriggersDisagreeIsToldAndItsRollbackLeavesIt() {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute("CREATE TABLE account (id int PRIMARY KEY, at int);"
                 + " SELECT fenceline.protect('account', 'account', '{id}', 'enforce');"
                 + " CREATE OR REPLACE TRIGGER fenceline_insert AFTER INSERT ON account FOR EACH ROW EXECUTE FUNCTION"
@@ -388,7 +388,7 @@ class PlanTest {
 
     /** As a release left it that is older than ours. */
     private static Database withVersion3() {
-        Database old = Database.installed();
+        Database old = Database.prepared();
         old.execute(
                 "CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3'");
         return old;
@@ -396,7 +396,7 @@ class PlanTest {
 
     @Test
     void whoDoesNotOwnTheTableIsToldWhoDoes() throws InterruptedException {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         String owner = own.newRole("owner_");
         String other = own.newRole("other_");
         own.execute("CREATE SCHEMA theirs AUTHORIZATION " + owner + "; SET ROLE " + owner
