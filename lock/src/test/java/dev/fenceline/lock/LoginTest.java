@@ -70,7 +70,8 @@ class LoginTest {
     @Test
     void aProviderWithoutCredentialsIsToldAndNothingIsSent() {
         String unavailable = BackendUnavailableException.class.getSimpleName();
-        String none = unavailable + ": No connection to Redis: IllegalStateException: the credentials provider of the URI ";
+        String none =
+                unavailable + ": No connection to Redis: IllegalStateException: the credentials provider of the URI ";
         assertThat(failure(with(Mono::empty), LIMIT)).startsWith(none + "gave none. Nothing was sent");
         assertThat(failure(with(Mono::never), Duration.ofMillis(50)))
                 .startsWith(none + "gave none within 50 ms. Nothing was sent");
