@@ -112,14 +112,18 @@ class LiquibaseTest {
     }
 
     private void update(Database database) throws Exception {
-        run(database, new CommandScope(UpdateCommandStep.COMMAND_NAME)
-                .addArgumentValue(DatabaseChangelogCommandStep.CHANGELOG_FILE_ARG, "changelog.yaml"));
+        run(
+                database,
+                new CommandScope(UpdateCommandStep.COMMAND_NAME)
+                        .addArgumentValue(DatabaseChangelogCommandStep.CHANGELOG_FILE_ARG, "changelog.yaml"));
     }
 
     private void rollback(Database database) throws Exception {
-        run(database, new CommandScope(RollbackCountCommandStep.COMMAND_NAME)
-                .addArgumentValue(RollbackCountCommandStep.COUNT_ARG, 1)
-                .addArgumentValue(DatabaseChangelogCommandStep.CHANGELOG_FILE_ARG, "changelog.yaml"));
+        run(
+                database,
+                new CommandScope(RollbackCountCommandStep.COMMAND_NAME)
+                        .addArgumentValue(RollbackCountCommandStep.COUNT_ARG, 1)
+                        .addArgumentValue(DatabaseChangelogCommandStep.CHANGELOG_FILE_ARG, "changelog.yaml"));
     }
 
     /** As its command does, but for what it tells people meanwhile. */
