@@ -13,8 +13,10 @@ public final class StaleTokenException extends FencelineException {
 
     private static final long serialVersionUID = 1L;
 
-    // As fenceline.begin_raising_v1 makes the holder of a mark that it raises: a UUID of version 8 that ends in the letters
-    // "raised". A grant's holder is random, or of version 4; the chance that it looks so is below 2^-52, and then a message is
+    // As fenceline.begin_raising_v1 makes the holder of a mark that it raises: a UUID of version 8 that ends in the
+    // letters
+    // "raised". A grant's holder is random, or of version 4; the chance that it looks so is below 2^-52, and then a
+    // message is
     // wrong and nothing else.
     private static final long VERSION = 0xF000L;
     private static final long VERSION_OF_RAISED = 0x8000L;

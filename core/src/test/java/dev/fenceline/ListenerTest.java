@@ -56,9 +56,10 @@ class ListenerTest {
                         ACCOUNT, LeaseLostException.Reason.REFUSED, Duration.ofSeconds(12))))
                 .singleElement()
                 .extracting(LogRecord::getMessage)
-                .isEqualTo("FENCELINE-102 lease of 'account:42' lost after 12 s (REFUSED): the lock server no longer knows it: it ran out,"
-                        + " an operator released it by force, somebody else has the lock, or the server lost its data. Work under it that is"
-                        + " not fenced may now happen twice, so stop it; fenced work is refused as soon as a newer holder has claimed");
+                .isEqualTo(
+                        "FENCELINE-102 lease of 'account:42' lost after 12 s (REFUSED): the lock server no longer knows it: it ran out,"
+                                + " an operator released it by force, somebody else has the lock, or the server lost its data. Work under it that is"
+                                + " not fenced may now happen twice, so stop it; fenced work is refused as soon as a newer holder has claimed");
         for (LeaseLostException.Reason reason : LeaseLostException.Reason.values()) {
             assertThat(logged(new FencelineEvent.LeaseLost(ACCOUNT, reason, Duration.ofSeconds(12))))
                     .singleElement()

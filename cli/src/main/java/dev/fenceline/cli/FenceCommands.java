@@ -131,8 +131,9 @@ final class FenceCommands extends Group {
             Mark mark = Progress.during(terminal, waiting(operations, name), progress -> operations.raise(name));
             return Report.ok()
                     .line(Report.Style.GOOD, "Raised: " + mark)
-                    .line("Whoever held the lock is refused here from now on, and is told that an operator did it. The next new token may be"
-                            + " refused once too; the lock then goes above the mark by itself.")
+                    .line(
+                            "Whoever held the lock is refused here from now on, and is told that an operator did it. The next new token may be"
+                                    + " refused once too; the lock then goes above the mark by itself.")
                     .field("lock", name.toString())
                     .field("mark", json(mark));
         }

@@ -154,16 +154,25 @@ class OperationsTest {
                     .ends(1);
             assertThat(refused.json().at("/outcome").asText()).isEqualTo("refused");
             assertThat(refused.err())
-                    .contains("Raising the mark of lock 'order:42', for at most 3s: waiting for pid ", "'slow import'", " (2 s)")
-                    .contains("fenceline: Raising the mark of lock 'order:42' refused: for 3000 ms a transaction under it did not end: pid ")
+                    .contains(
+                            "Raising the mark of lock 'order:42', for at most 3s: waiting for pid ",
+                            "'slow import'",
+                            " (2 s)")
+                    .contains(
+                            "fenceline: Raising the mark of lock 'order:42' refused: for 3000 ms a transaction under it did not end: pid ")
                     .contains("(application 'slow import', idle in transaction since ", "SELECT pg_terminate_backend(");
             holder.rollback();
         }
-        assertThat(database.terminal().run("fence", "raise", "order:42", "--yes").ends(0).out())
+        assertThat(database.terminal()
+                        .run("fence", "raise", "order:42", "--yes")
+                        .ends(0)
+                        .out())
                 .contains("Whoever held the lock is refused here from now on, and is told that an operator did it.");
         database.terminal()
                 .run("fence", "raise", "order:42", "--yes", "--wait", "2d")
-                .failsWith(2, "Invalid value for option '--wait': A wait of PT48H is not between a millisecond and a day.");
+                .failsWith(
+                        2,
+                        "Invalid value for option '--wait': A wait of PT48H is not between a millisecond and a day.");
     }
 
     @Test
@@ -177,7 +186,10 @@ class OperationsTest {
             statement.execute(
                     "SELECT fenceline.enter('order:42', 1764000000000001, 'a0000000-0000-4000-8000-000000000001')");
 
-            assertThat(database.as(role).run("fence", "blockers", "order:42").ends(0).out())
+            assertThat(database.as(role)
+                            .run("fence", "blockers", "order:42")
+                            .ends(0)
+                            .out())
                     .contains("; its state and times are shown to members of pg_read_all_stats alone)");
             holder.rollback();
         }

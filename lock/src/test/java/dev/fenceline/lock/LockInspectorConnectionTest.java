@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.LockOptions;
-import dev.fenceline.Locks;
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisProcess;

@@ -207,7 +207,8 @@ final class Application {
             try (PreparedStatement limit = session.prepareStatement(
                     "SELECT pg_catalog.set_config('lock_timeout', w.ms, true), pg_catalog.set_config('statement_timeout', w.ms, true),"
                             + " pg_catalog.set_config('idle_in_transaction_session_timeout', ?, true) FROM (SELECT ?::text) AS w (ms)")) {
-                // Idle too: if this process stops between two statements, nobody else does. But that is a limit on us and not on a wait,
+                // Idle too: if this process stops between two statements, nobody else does. But that is a limit on us
+                // and not on a wait,
                 // and a busy machine may need more between two statements than it may wait for a lock.
                 limit.setString(1, max(options.lockTimeout(), LEAST_IDLE).toMillis() + "ms");
                 limit.setString(2, options.lockTimeout().toMillis() + "ms");

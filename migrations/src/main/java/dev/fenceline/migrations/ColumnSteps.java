@@ -119,8 +119,10 @@ final class ColumnSteps {
     /** What the undo of a step takes away for good. */
     static Optional<String> lossOfUndo(Step step) {
         return step.change() instanceof AddColumns columns && step.state() == Step.State.TO_DO
-                ? Optional.of("WARNING: " + columns.table() + ": this drops the columns with the marks of all rows, for good. Added again they"
-                        + " begin at 0 and admit tokens that were stale before. End all work in row mode first, and let every lease end.")
+                ? Optional.of(
+                        "WARNING: " + columns.table()
+                                + ": this drops the columns with the marks of all rows, for good. Added again they"
+                                + " begin at 0 and admit tokens that were stale before. End all work in row mode first, and let every lease end.")
                 : Optional.empty();
     }
 

@@ -73,8 +73,7 @@ record MarkedTable(
 
     private static final String OF_BEFORE =
             "NOT EXISTS (SELECT FROM fenceline.raising x WHERE x.holder = r.fence_holder)";
-    private static final String UNRAISED =
-            "r.fence_token > 0 AND r.fence_token < " + HIGHEST + " AND " + OF_BEFORE;
+    private static final String UNRAISED = "r.fence_token > 0 AND r.fence_token < " + HIGHEST + " AND " + OF_BEFORE;
 
     static List<MarkedTable> all(Connection connection) throws SQLException {
         List<MarkedTable> tables = new ArrayList<>();

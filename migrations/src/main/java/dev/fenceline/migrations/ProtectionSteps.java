@@ -63,9 +63,8 @@ final class ProtectionSteps {
         List<TableState.Trigger> always = table.triggers().stream()
                 .filter(trigger -> trigger.enabled().filter(when -> when == 'A').isPresent())
                 .toList();
-        List<TableState.Other> others = table.others().stream()
-                .filter(other -> other.enabled() == 'A')
-                .toList();
+        List<TableState.Other> others =
+                table.others().stream().filter(other -> other.enabled() == 'A').toList();
         if (always.isEmpty() && others.isEmpty()) {
             return done(change, "fires for no apply worker");
         }
@@ -81,7 +80,9 @@ final class ProtectionSteps {
                         "switches the triggers")),
                 Stream.concat(Stream.of(lock(table, KEEPS_OUT_WRITERS)), switched(table, always, others, "ENABLE"))
                         .toList(),
-                Stream.concat(Stream.of(lock(table, KEEPS_OUT_WRITERS)), switched(table, always, others, "ENABLE ALWAYS"))
+                Stream.concat(
+                                Stream.of(lock(table, KEEPS_OUT_WRITERS)),
+                                switched(table, always, others, "ENABLE ALWAYS"))
                         .toList());
     }
 
@@ -159,8 +160,10 @@ final class ProtectionSteps {
                 + ": dropping triggers waits for readers too, and keeps them waiting meanwhile; observe is the way"
                 + " back that does not.");
         namesOfOthers(table)
-                .ifPresent(names -> warnings.add(change.table() + ": drops trigger " + names
-                        + " too, which calls the fence's function under another name, and which the rollback does not bring back."));
+                .ifPresent(
+                        names -> warnings.add(
+                                change.table() + ": drops trigger " + names
+                                        + " too, which calls the fence's function under another name, and which the rollback does not bring back."));
         warnings.addAll(lost(change, table));
         return warnings;
     }

@@ -107,7 +107,8 @@ final class Raising {
         @Override
         public FencelineException refusal(String step) {
             return new BackendMisconfiguredException(
-                    step + " failed: " + said + " (SQLSTATE " + HIGHEST + "). No fence has claimed it: find out who wrote it. Then,"
+                    step + " failed: " + said + " (SQLSTATE " + HIGHEST
+                            + "). No fence has claimed it: find out who wrote it. Then,"
                             + " with all who use this lock stopped, the owner of the schema sets it to the present by hand, with trigger"
                             + " keep_mark disabled for that statement.",
                     cause);

@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
  */
 final class RightsCheck {
 
-    static final List<String> GRANTS = List.of(
-            "grant.sql", "grant_rows.sql", "grant_protection.sql", "grant_operations.sql", "grant_bypass.sql");
+    static final List<String> GRANTS =
+            List.of("grant.sql", "grant_rows.sql", "grant_protection.sql", "grant_operations.sql", "grant_bypass.sql");
 
     private static final Pattern GRANTED = Pattern.compile("fenceline\\.(\\w+)\\(");
     // Beyond SELECT; as the grants of row mode and of an application give them.
@@ -81,7 +81,8 @@ final class RightsCheck {
                         row.getString(1),
                         "owner '" + row.getString(2) + "', who has the rest of the schema",
                         "owner '" + row.getString(3) + "'",
-                        "Find out who changed it, and run: ALTER … OWNER TO " + Identifiers.shown(row.getString(2)) + ";"));
+                        "Find out who changed it, and run: ALTER … OWNER TO " + Identifiers.shown(row.getString(2))
+                                + ";"));
             }
         }
         Set<String> functions =
@@ -90,11 +91,13 @@ final class RightsCheck {
         rights().stream()
                 .filter(right -> right.isPublic() || !right.isOfAGrant(functions))
                 .sorted(Comparator.comparing(Right::role))
-                .forEach(right ->
-                        byRole.computeIfAbsent(right.role(), any -> new ArrayList<>()).add(right));
+                .forEach(right -> byRole.computeIfAbsent(right.role(), any -> new ArrayList<>())
+                        .add(right));
         byRole.forEach((role, rights) -> differences.add(new Difference(
                 "schema fenceline",
-                role.isEmpty() ? "no right of PUBLIC" : "no right of role '" + role + "' but those that a grant of the fence gives",
+                role.isEmpty()
+                        ? "no right of PUBLIC"
+                        : "no right of role '" + role + "' but those that a grant of the fence gives",
                 shortened(rights.stream().map(Right::toString).toList()),
                 "Find out who gave it, and run: REVOKE … FROM " + (role.isEmpty() ? "PUBLIC" : Identifiers.shown(role))
                         + "; as the owner of the schema.")));

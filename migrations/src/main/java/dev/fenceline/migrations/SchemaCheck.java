@@ -97,7 +97,11 @@ final class SchemaCheck {
             expected.computeIfPresent(
                     copy.getKey(),
                     (name, function) -> new SchemaText.Function(
-                            body, function.language(), function.security(), function.volatility(), function.settings()));
+                            body,
+                            function.language(),
+                            function.security(),
+                            function.volatility(),
+                            function.settings()));
         }
         expected.forEach((name, function) -> {
             SchemaText.Function there = found.get(name);
@@ -127,7 +131,8 @@ final class SchemaCheck {
 
         @Override
         public String toString() {
-            return (options.isEmpty() ? "" : "WITH (" + options + ") ") + definition.replaceAll("\\s+", " ").strip();
+            return (options.isEmpty() ? "" : "WITH (" + options + ") ")
+                    + definition.replaceAll("\\s+", " ").strip();
         }
     }
 
@@ -156,7 +161,8 @@ final class SchemaCheck {
     private Map<String, View> views(String schema) throws SQLException {
         Map<String, View> views = new TreeMap<>();
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(Sql.resource("verify_views.sql").replace("?", schema))) {
+                ResultSet row =
+                        statement.executeQuery(Sql.resource("verify_views.sql").replace("?", schema))) {
             while (row.next()) {
                 views.put(row.getString(1), new View(row.getString(2), row.getString(3)));
             }

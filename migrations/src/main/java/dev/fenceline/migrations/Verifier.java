@@ -146,7 +146,8 @@ final class Verifier {
                             row.getString(1),
                             "that trigger " + row.getString(2) + " " + TriggerState.ALWAYS.words(),
                             "that it " + state.words(),
-                            "Run: ALTER TABLE " + row.getString(1) + " ENABLE ALWAYS TRIGGER " + row.getString(2) + ";"));
+                            "Run: ALTER TABLE " + row.getString(1) + " ENABLE ALWAYS TRIGGER " + row.getString(2)
+                                    + ";"));
                 }
             }
         }

@@ -121,7 +121,8 @@ class AfterRestoreRowsTest {
     void aMissingRightIsToldBeforeAnythingIsRaised() {
         database.marked("account", "id int PRIMARY KEY, balance int");
         database.execute("INSERT INTO account VALUES (1, 0, 7, '" + A
-                + "'); INSERT INTO fenceline.guard VALUES ('account:42', 7, '" + A + "', now(), ''); SELECT fenceline.protect('account', 'account', '{id}', 'observe')");
+                + "'); INSERT INTO fenceline.guard VALUES ('account:42', 7, '" + A
+                + "', now(), ''); SELECT fenceline.protect('account', 'account', '{id}', 'observe')");
         String role = database.newRole("night_");
         FenceMigrations.on(database.source()).grantOperationsTo(role);
         FenceOperations granted = FenceOperations.on(database.as(role));
@@ -182,8 +183,10 @@ class AfterRestoreRowsTest {
                 + " INSERT INTO german SELECT s || n, 7, '" + A
                 + "' FROM generate_series(1, 1500) n, unnest('{a,A,ä,z,ss,ß}'::text[]) s");
         // Otherwise this would show nothing: the first thousand end between two that are equal.
-        assertThat(database.rows("SELECT count(*) > 0 FROM (SELECT name FROM caseless ORDER BY name OFFSET 998 LIMIT 4) x"
-                        + " JOIN caseless y ON x.name = y.name AND x.name COLLATE \"C\" <> y.name COLLATE \"C\""))
+        assertThat(
+                        database.rows(
+                                "SELECT count(*) > 0 FROM (SELECT name FROM caseless ORDER BY name OFFSET 998 LIMIT 4) x"
+                                        + " JOIN caseless y ON x.name = y.name AND x.name COLLATE \"C\" <> y.name COLLATE \"C\""))
                 .containsExactly("t");
 
         Restoration restoration = operations.afterRestore(batch -> {
@@ -196,7 +199,8 @@ class AfterRestoreRowsTest {
 
         assertThat(restoration.isComplete()).isTrue();
         assertThat(restoration.raised())
-                .contains(new Restoration.Raised("public.caseless", 4500), new Restoration.Raised("public.german", 9000));
+                .contains(
+                        new Restoration.Raised("public.caseless", 4500), new Restoration.Raised("public.german", 9000));
     }
 
     /** One row that somebody has forged, or an import has filled with anything, must not keep all others as they are. */
@@ -219,8 +223,9 @@ class AfterRestoreRowsTest {
                         new Restoration.Raised("public.account", 2),
                         new Restoration.Raised("public.no_key", 1));
         assertThat(restoration.isComplete()).isFalse();
-        String remedy = "they are so high that none can be higher, and were claimed by no fence. Find out who wrote them; then set"
-                + " fence_token = 0 and fence_holder = NULL WHERE fence_token >= 9007199254740991";
+        String remedy =
+                "they are so high that none can be higher, and were claimed by no fence. Find out who wrote them; then set"
+                        + " fence_token = 0 and fence_holder = NULL WHERE fence_token >= 9007199254740991";
         assertThat(restoration.left())
                 .extracting(Restoration.Left::relation, Restoration.Left::mark, Restoration.Left::reason)
                 .containsExactly(
@@ -232,8 +237,9 @@ class AfterRestoreRowsTest {
                         tuple("public.account", "the marks of 2 rows", remedy),
                         tuple("public.no_key", "the mark of 1 row", remedy));
 
-        database.execute("UPDATE account SET fence_token = 0, fence_holder = NULL WHERE fence_token >= 9007199254740991;"
-                + " UPDATE no_key SET fence_token = 0, fence_holder = NULL WHERE fence_token >= 9007199254740991");
+        database.execute(
+                "UPDATE account SET fence_token = 0, fence_holder = NULL WHERE fence_token >= 9007199254740991;"
+                        + " UPDATE no_key SET fence_token = 0, fence_holder = NULL WHERE fence_token >= 9007199254740991");
         assertThat(operations.afterRestore(batch -> {}).left()).hasSize(1);
     }
 
@@ -257,8 +263,10 @@ class AfterRestoreRowsTest {
             operator.awaitWaiting(database, "operator");
             holder.commit();
 
-            assertThat(operator.result()).isInstanceOfSatisfying(
-                    Restoration.class, restoration -> assertThat(restoration.isComplete()).isTrue());
+            assertThat(operator.result())
+                    .isInstanceOfSatisfying(
+                            Restoration.class,
+                            restoration -> assertThat(restoration.isComplete()).isTrue());
         }
         assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("0");
     }

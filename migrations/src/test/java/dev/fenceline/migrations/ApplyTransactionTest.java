@@ -2,8 +2,6 @@ package dev.fenceline.migrations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -11,7 +9,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the transactions of a plan run under is our choice, and not that of the database's defaults. */
 @Tag("server")
@@ -24,37 +21,10 @@ class ApplyTransactionTest {
         database = Database.prepared();
     }
 
-    /** Above READ COMMITTED the snapshot would be older than the lock that was waited for, and what came meanwhile stays protected. */
-    @ParameterizedTest
-    @ValueSource(strings = {"repeatable read", "serializable"})
-    void aPlanSeesWhatWasCommittedWhileItWaitedForItsTable(String isolation) throws Exception {
-        database.execute("CREATE TABLE parted (id int) PARTITION BY RANGE (id);"
-                + " CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10);"
-                + " SELECT fenceline.protect('parted', 'parted', '{id}', 'enforce');"
-                + " ALTER DATABASE " + database.name() + " SET default_transaction_isolation = '" + isolation + "'");
-        Plan plan = FenceMigrations.on(database.named("migration")).plan(Unprotect.table("parted"));
-        try (Connection other = database.source().getConnection();
-                Statement statement = other.createStatement();
-                Work migration = Work.of(() -> plan.apply(ApplyOptions.builder()
-                        .lockTimeout(Duration.ofMinutes(1))
-                        .build()))) {
-            other.setAutoCommit(false);
-            statement.execute("CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (10) TO (20)");
-            statement.execute("SELECT fenceline.protect('parted', 'parted', '{id}', 'enforce')");
-            migration.go().awaitWaiting(database, "migration");
-            other.commit();
-
-            assertThat(migration.result()).isInstanceOf(Applied.class);
-        }
-        assertThat(database.rows("SELECT tgrelid::regclass || ' ' || tgname FROM pg_trigger"
-                        + " WHERE tgfoid = 'fenceline.judge_write_v1'::regproc"))
-                .isEmpty();
-    }
-
     /** The one limits whoever waits for us, the other us: a busy machine may need more than 10 ms from one statement to the next. */
     @ParameterizedTest
     @CsvSource({"10, 1s", "5000, 5s"})
-    void theTimeBetweenTwoStatementsIsLimitedApartFromTheWaitForALock(long timeout, String idle) throws Exception {
+    void itsIsolationIsReadCommittedAndItsIdleTimeIsLimitedApartFromTheWaitForALock(long timeout, String idle) throws Exception {
         database.execute("CREATE TABLE account (id int); CREATE TABLE seen (idle text, isolation text);"
                 + " CREATE FUNCTION see() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.seen VALUES ("
                 + "current_setting('idle_in_transaction_session_timeout'), current_setting('transaction_isolation')); END $$;"

@@ -134,9 +134,11 @@ class FenceOperationsTest {
                     .hasMessageStartingWith(
                             "Raising the mark of lock 'account:42' refused: for 50 ms a transaction under it did not end: pid "
                                     + blocker.pid() + " (application 'sleeper', idle in transaction since ")
-                    .hasMessageContaining(", in a transaction since " + blocker.transactionSince().orElseThrow())
-                    .hasMessageEndingWith("). Nothing happened. Wait longer, or end that session, which rolls its work back: SELECT"
-                            + " pg_terminate_backend(" + blocker.pid() + ");");
+                    .hasMessageContaining(", in a transaction since "
+                            + blocker.transactionSince().orElseThrow())
+                    .hasMessageEndingWith(
+                            "). Nothing happened. Wait longer, or end that session, which rolls its work back: SELECT"
+                                    + " pg_terminate_backend(" + blocker.pid() + ");");
             assertThat(operations.mark(ACCOUNT).orElseThrow().token().value()).isEqualTo(7);
             holder.rollback();
         }
@@ -180,8 +182,8 @@ class FenceOperationsTest {
                         Database.run(database.as(role), "SELECT fenceline.raise_v1('account:42', '" + A + "', 100)"))
                 .hasMessageContaining("Raising refused: '" + A + "' is no holder of a raising");
         String forged = "a0000000-0000-8000-8000-726169736564";
-        assertThatThrownBy(() ->
-                        Database.run(database.as(role), "SELECT fenceline.raise_v1('account:42', '" + forged + "', 100)"))
+        assertThatThrownBy(() -> Database.run(
+                        database.as(role), "SELECT fenceline.raise_v1('account:42', '" + forged + "', 100)"))
                 .as("of the form of one, and recorded nowhere")
                 .hasMessageContaining("Raising refused: '" + forged + "' is no holder of a raising");
         assertThat(database.rows("SELECT count(*) FROM fenceline.guard WHERE holder = '" + forged + "'"))
@@ -203,9 +205,10 @@ class FenceOperationsTest {
             statement.execute(enter(7, A));
 
             Blocker poor = granted.blockers(ACCOUNT).get(0);
-            assertThat(poor).hasToString(
-                    "pid " + pid(holder)
-                            + " (application 'sleeper'; its state and times are shown to members of pg_read_all_stats alone)");
+            assertThat(poor)
+                    .hasToString(
+                            "pid " + pid(holder)
+                                    + " (application 'sleeper'; its state and times are shown to members of pg_read_all_stats alone)");
             database.execute("GRANT pg_read_all_stats TO \"" + role + "\"");
             assertThat(granted.blockers(ACCOUNT).get(0).state()).contains("idle in transaction");
             holder.rollback();

@@ -42,12 +42,14 @@ class RaisingTest {
 
         assertThat(mark.token().holder().toString())
                 .matches("[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-726169736564");
-        String operator = "Hint: An operator has raised the mark, which shut out every earlier holder. Stop, and do not retry"
-                + " with this token: acquire the lock anew";
+        String operator =
+                "Hint: An operator has raised the mark, which shut out every earlier holder. Stop, and do not retry"
+                        + " with this token: acquire the lock anew";
         assertThatThrownBy(() -> Database.run(database.source(), enter(7, A))).hasMessageContaining(operator);
         assertThatThrownBy(() -> Database.run(database.source(), "CALL fenceline.claim('account:42', 8, '" + B + "')"))
                 .hasMessageContaining(operator);
-        assertThat(new StaleTokenException("Claim", "guard", new FencingToken(ACCOUNT, 7, new UUID(1, 1)), mark.token(), null)
+        assertThat(new StaleTokenException(
+                                "Claim", "guard", new FencingToken(ACCOUNT, 7, new UUID(1, 1)), mark.token(), null)
                         .byOperator())
                 .isTrue();
         assertThat(operations.raise(ACCOUNT).token().holder())
@@ -72,8 +74,9 @@ class RaisingTest {
                     + " LOCK TABLE fenceline.raising IN ACCESS EXCLUSIVE MODE; ROLLBACK");
             holder.rollback();
 
-            assertThat(operator.result()).isInstanceOfSatisfying(
-                    Mark.class, mark -> assertThat(mark.raised()).isTrue());
+            assertThat(operator.result())
+                    .isInstanceOfSatisfying(
+                            Mark.class, mark -> assertThat(mark.raised()).isTrue());
         }
     }
 
@@ -92,8 +95,9 @@ class RaisingTest {
             operator.go().awaitWaiting(database, "operator");
             holder.commit();
 
-            assertThat(operator.result()).isInstanceOfSatisfying(
-                    Mark.class, mark -> assertThat(mark.raised()).isTrue());
+            assertThat(operator.result())
+                    .isInstanceOfSatisfying(
+                            Mark.class, mark -> assertThat(mark.raised()).isTrue());
         }
     }
 
@@ -103,10 +107,11 @@ class RaisingTest {
 
         assertThatThrownBy(() -> operations.raise(ACCOUNT))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage("Raising the mark of lock 'account:42' failed: ERROR: Raising the mark of lock 'account:42' refused: it is"
-                        + " token 9007199254740991/a0000000, and no mark can be higher (SQLSTATE FL013). No fence has claimed it: find out"
-                        + " who wrote it. Then, with all who use this lock stopped, the owner of the schema sets it to the present by"
-                        + " hand, with trigger keep_mark disabled for that statement.");
+                .hasMessage(
+                        "Raising the mark of lock 'account:42' failed: ERROR: Raising the mark of lock 'account:42' refused: it is"
+                                + " token 9007199254740991/a0000000, and no mark can be higher (SQLSTATE FL013). No fence has claimed it: find out"
+                                + " who wrote it. Then, with all who use this lock stopped, the owner of the schema sets it to the present by"
+                                + " hand, with trigger keep_mark disabled for that statement.");
     }
 
     private static String claim(long token, String holder) {

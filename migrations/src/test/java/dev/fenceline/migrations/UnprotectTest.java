@@ -33,11 +33,13 @@ class UnprotectTest {
         Plan plan = migrations.plan(Unprotect.table("account"));
 
         assertThat(plan.steps().get(0))
-                .hasToString("public.account: no longer protected; so far judged by trigger \"Their fence\" on public.account,"
-                        + " which the fence has not made");
+                .hasToString(
+                        "public.account: no longer protected; so far judged by trigger \"Their fence\" on public.account,"
+                                + " which the fence has not made");
         assertThat(plan.warnings())
-                .contains("public.account: drops trigger \"Their fence\" on public.account too, which calls the fence's function under"
-                        + " another name, and which the rollback does not bring back.");
+                .contains(
+                        "public.account: drops trigger \"Their fence\" on public.account too, which calls the fence's function under"
+                                + " another name, and which the rollback does not bring back.");
         plan.apply(ApplyOptions.defaults());
         assertThat(database.rows(JUDGES)).isEmpty();
         assertThat(migrations.plan(Unprotect.table("account")).steps().get(0))
@@ -56,7 +58,8 @@ class UnprotectTest {
 
         database.execute(plan.rollbackSql());
         assertThat(database.rows(JUDGES))
-                .containsExactly("fenceline_delete A", "fenceline_insert A", "fenceline_truncate A", "fenceline_update A");
+                .containsExactly(
+                        "fenceline_delete A", "fenceline_insert A", "fenceline_truncate A", "fenceline_update A");
     }
 
     @Test
@@ -73,8 +76,9 @@ class UnprotectTest {
 
     @Test
     void theUndoOfAddingColumnsSaysWhatItLoses() {
-        String loss = "-- WARNING: public.account: this drops the columns with the marks of all rows, for good. Added again they begin at 0"
-                + " and admit tokens that were stale before. End all work in row mode first, and let every lease end.\n";
+        String loss =
+                "-- WARNING: public.account: this drops the columns with the marks of all rows, for good. Added again they begin at 0"
+                        + " and admit tokens that were stale before. End all work in row mode first, and let every lease end.\n";
         Plan plan = migrations.plan(AddColumns.table("account"));
 
         assertThat(plan.rollbackSql()).contains(loss);

@@ -152,14 +152,13 @@ class VerifySchemaTest {
     void manyRightsOfOneRoleAreOneDifference() {
         database.execute("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fenceline TO PUBLIC");
 
-        assertThat(migrations.verify(List.of()).differences())
-                .singleElement()
-                .satisfies(difference -> {
-                    assertThat(difference.found())
-                            .startsWith("EXECUTE on function fenceline.admit_v1, EXECUTE on function fenceline.begin_raising_v1, ")
-                            .matches(".* and \\d+ more");
-                    assertThat(difference.remedy())
-                            .isEqualTo("Find out who gave it, and run: REVOKE … FROM PUBLIC; as the owner of the schema.");
-                });
+        assertThat(migrations.verify(List.of()).differences()).singleElement().satisfies(difference -> {
+            assertThat(difference.found())
+                    .startsWith(
+                            "EXECUTE on function fenceline.admit_v1, EXECUTE on function fenceline.begin_raising_v1, ")
+                    .matches(".* and \\d+ more");
+            assertThat(difference.remedy())
+                    .isEqualTo("Find out who gave it, and run: REVOKE … FROM PUBLIC; as the owner of the schema.");
+        });
     }
 }

@@ -128,7 +128,8 @@ class VerifyTest {
         database.execute("SELECT fenceline.keep_marks_v1('marked', 'marked', 'id')");
         assertThat(migrations.verify(List.of(ACCOUNT)).differences()).isEmpty();
         for (String table : List.of("account", "marked", "fenceline.guard")) {
-            database.execute("ALTER TABLE " + table + " DISABLE TRIGGER ALL; ALTER TABLE " + table + " ENABLE TRIGGER ALL");
+            database.execute(
+                    "ALTER TABLE " + table + " DISABLE TRIGGER ALL; ALTER TABLE " + table + " ENABLE TRIGGER ALL");
         }
 
         String found = "that it does not fire under session_replication_role = replica";
