@@ -86,6 +86,7 @@ final class SchemaCheck {
         compareFunctions(found);
         compareViews();
         compareGuard();
+        differences.addAll(new TableCheck(connection).differences());
         differences.addAll(new RightsCheck(connection).differences());
         return differences;
     }

@@ -94,6 +94,24 @@ class VerifySchemaTest {
                         + "| table fenceline.guard | trigger keep_mark to fire always"
                         + "| that it does not fire under session_replication_role = replica",
                 "DROP TRIGGER keep_row ON fenceline.guard | table fenceline.guard | trigger keep_row | none",
+                "DROP TRIGGER entered_in_vain ON fenceline.guard | table fenceline.guard"
+                        + "| CREATE CONSTRAINT TRIGGER entered_in_vain AFTER UPDATE OF lock ON fenceline.guard DEFERRABLE INITIALLY DEFERRED FOR"
+                        + " EACH ROW EXECUTE FUNCTION fenceline.tell_in_vain_v1('enter') | none",
+                "ALTER TABLE fenceline.bypass DISABLE TRIGGER bypassed_in_vain | table fenceline.bypass"
+                        + "| trigger bypassed_in_vain to fire | that it is disabled",
+                "CREATE TRIGGER mine BEFORE UPDATE ON fenceline.guard FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()"
+                        + "| table fenceline.guard | none such, since this release makes none"
+                        + "| CREATE TRIGGER mine BEFORE UPDATE ON fenceline.guard FOR EACH ROW EXECUTE FUNCTION"
+                        + " suppress_redundant_updates_trigger()",
+                "CREATE RULE mine AS ON UPDATE TO fenceline.guard DO INSTEAD NOTHING | table fenceline.guard | none such, since this release makes none"
+                        + "| CREATE RULE mine AS ON UPDATE TO fenceline.guard DO INSTEAD NOTHING;",
+                "ALTER TABLE fenceline.guard ENABLE ROW LEVEL SECURITY | table fenceline.guard | none such, since this release makes none | ROW LEVEL SECURITY",
+                "ALTER TABLE fenceline.guard DROP CONSTRAINT guard_pkey | table fenceline.guard | PRIMARY KEY (lock) | none",
+                "ALTER TABLE fenceline.guard DROP CONSTRAINT guard_token_check | table fenceline.guard"
+                        + "| CHECK (((token > 0) AND (token < '9007199254740992'::bigint))) | none",
+                "ALTER TABLE fenceline.operation DROP CONSTRAINT operation_pkey | table fenceline.operation | PRIMARY KEY (id) | none",
+                "ALTER TABLE fenceline.raising ADD CHECK (lock <> '') NOT VALID | table fenceline.raising | none such, since this release makes none"
+                        + "| CHECK ((lock <> ''::text)) NOT VALID",
                 "ALTER TABLE fenceline.guard SET UNLOGGED"
                         + "| table fenceline.guard | a permanent table | an unlogged one, which a crash empties",
                 "CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql AS 'SELECT 3'"
