@@ -219,7 +219,7 @@ class VerifyTest {
 
         assertThat(verification.isAsDeclared()).isFalse();
         assertThat(verification).hasToString("""
-                        public.account: expected observe by lock class 'account' and key [id], found enforce by lock class 'account' and key [id]. Protect it again: plan and apply this declaration.
+                        public.account: expected observe by lock class 'account' and key [id], found enforce by lock class 'account' and key [id]. Declare enforce if that is meant: to apply this declaration goes back to observing, which refuses nobody.
                         public.gone: expected observe by lock class 'gone' and key [id], found no such table. Create it, or take it out of the declaration.
                         public.third: expected observe by lock class 'third' and key [id], found no protection. Plan and apply it.
                         public.other: expected no protection, since none is declared, found observe by lock class 'other' and key [id, name]. Declare it, or take it off with Unprotect.""");
