@@ -32,7 +32,7 @@ final class Apply extends ChangeTables {
 
     @Override
     List<Change> changes() {
-        return ChangeOptions.protections(tables.declared(), mode.mode());
+        return List.copyOf(ChangeOptions.protections(tables.declared(), mode.mode()));
     }
 
     /** A file that says observe, or nothing, may be older than the table's mode; who writes --mode observe means it. */

@@ -118,13 +118,8 @@ final class FenceCommands extends Group {
         @Override
         Report run() {
             LockName name = argument.name();
-            Duration patience = Texts.duration("--wait", wait);
-            FenceOperations operations;
-            try {
-                operations = postgres.operations().waitAtMost(patience);
-            } catch (IllegalArgumentException e) {
-                throw Failure.usage("Invalid value for option '--wait': " + e.getMessage());
-            }
+            Duration patience = Texts.duration("--wait", wait, "1ms", "1d");
+            FenceOperations operations = postgres.operations().waitAtMost(patience);
             confirmation.require(
                     "This refuses every holder of lock '" + name + "' until he acquires anew; its mark is now "
                             + operations.mark(name).map(Mark::toString).orElse("never claimed") + ".");

@@ -34,6 +34,6 @@ final class ProtectTables extends ChangeTables {
 
     @Override
     List<Change> changes() {
-        return ChangeOptions.protections(tables.declared(), Optional.of(mode));
+        return List.copyOf(ChangeOptions.protections(tables.declared(), Optional.of(mode)));
     }
 }

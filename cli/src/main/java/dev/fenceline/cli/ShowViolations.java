@@ -33,7 +33,7 @@ final class ShowViolations extends Subcommand {
 
     @Override
     Report run() {
-        Duration past = Texts.duration("--since", since);
+        Duration past = Texts.duration("--since", since, "1ms", "3650d");
         List<Violations> found = postgres.operations().violations(past);
         Report report = Report.of(found.isEmpty() ? Outcome.OK : Outcome.FINDINGS);
         found.forEach(each -> report.line(Report.Style.DOUBTFUL, each.toString()));

@@ -18,6 +18,9 @@ final class Verify extends Subcommand {
     private final TableOptions tables;
 
     @Mixin
+    private final ModeOption mode = new ModeOption();
+
+    @Mixin
     private final PostgresOptions postgres;
 
     Verify(Terminal terminal) {
@@ -28,8 +31,7 @@ final class Verify extends Subcommand {
 
     @Override
     Report run() {
-        List<Protect> declared =
-                tables.declared().stream().map(Declared::protect).toList();
+        List<Protect> declared = ChangeOptions.protections(tables.declared(), mode.mode());
         Verification found = postgres.migrations().verify(declared);
         Report report = Report.of(found.isAsDeclared() ? Outcome.OK : Outcome.FINDINGS);
         found.differences().forEach(difference -> report.line(Report.Style.BAD, difference.toString()));

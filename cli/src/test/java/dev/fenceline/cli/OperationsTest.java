@@ -47,6 +47,21 @@ class OperationsTest {
         assertThat(json.json().at("/differences/0/remedy").asText()).isNotEmpty();
     }
 
+    /** Tables by arguments have no mode of their own, and could be compared with observe alone. */
+    @Test
+    void verifyComparesWithTheModeThatIsNamed() {
+        String[] enforced = {"verify", "--table", "orders", "--lock", "order", "--key", "id", "--mode", "enforce"};
+        assertThat(database.terminal().run(enforced).ends(1).out())
+                .contains("expected enforce by lock class 'order'", "found observe by lock class 'order'");
+
+        database.terminal()
+                .run("protect", "--mode", "enforce", "--table", "orders", "--lock", "order", "--key", "id")
+                .ends(0);
+
+        assertThat(database.terminal().run(enforced).ends(0).out()).isEqualToIgnoringNewLines("As declared: 1 table.");
+        assertThat(database.terminal().run(VERIFY).ends(1).out()).contains("Declare enforce if that is meant");
+    }
+
     @Test
     void verifyTellsThatTheSchemaIsMissing() {
         assertThat(Database.empty().terminal().run(VERIFY).ends(1).out()).containsIgnoringCase("install");
@@ -170,9 +185,7 @@ class OperationsTest {
                 .contains("Whoever held the lock is refused here from now on, and is told that an operator did it.");
         database.terminal()
                 .run("fence", "raise", "order:42", "--yes", "--wait", "2d")
-                .failsWith(
-                        2,
-                        "Invalid value for option '--wait': A wait of PT48H is not between a millisecond and a day.");
+                .fails(2, "Invalid value for option '--wait': 2d is not from 1ms to 1d.");
     }
 
     @Test

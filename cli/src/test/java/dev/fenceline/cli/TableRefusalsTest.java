@@ -100,7 +100,14 @@ class TableRefusalsTest {
                 .fails(
                         2,
                         "Invalid value for option '--lock-timeout': 'soon' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
-        terminal.run(and("apply", ORDERS, "--attempts", "0")).failsWith(2, "attempts is 0");
+        terminal.run(and("apply", ORDERS, "--lock-timeout", "0s"))
+                .fails(2, "Invalid value for option '--lock-timeout': 0s is not from 10ms to 1h.");
+        terminal.run(and("apply", ORDERS, "--attempts", "0"))
+                .fails(2, "Invalid value for option '--attempts': 0 is below 1.");
+        terminal.run("violations", "--since", "0s")
+                .fails(2, "Invalid value for option '--since': 0s is not from 1ms to 3650d.");
+        terminal.run("fence", "raise", "order:42", "--wait", "0s", "--yes")
+                .fails(2, "Invalid value for option '--wait': 0s is not from 1ms to 1d.");
         terminal.run(and("apply", ORDERS, "--file", "x")).fails(2, "Name tables by --table or by --file, not both.");
         terminal.run("apply", "--table", "a.b.c", "--lock", "x", "--key", "id")
                 .failsWith(2, "--table a.b.c: ", "has 3 parts");
