@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.time.InstantSource;
 import java.util.List;
@@ -36,6 +37,7 @@ import org.flywaydb.core.api.FlywayException;
 public final class FenceMigrations {
 
     private static final String SCHEMA = "fenceline";
+    private static final String NOT_GRANTED = "01007";
 
     private final DataSource dataSource;
     private final Wording wording;
@@ -262,15 +264,21 @@ public final class FenceMigrations {
 
     private void grant(String script, String step, String role) {
         try (Connection connection = dataSource.getConnection()) {
-            connection.setAutoCommit(true);
+            connection.setAutoCommit(false);
             try (PreparedStatement grant = connection.prepareStatement(Sql.resource(script))) {
                 grant.setString(1, role);
                 try (ResultSet text = grant.executeQuery();
                         Statement statement = connection.createStatement()) {
                     text.next();
                     // Both or neither, since the first lets somebody into the schema.
-                    statement.execute(Sql.resource("close_to_public.sql") + text.getString(1));
+                    statement.execute("SET LOCAL client_min_messages = warning; " + Sql.resource("close_to_public.sql")
+                            + text.getString(1));
+                    requireGranted(statement);
                 }
+                connection.commit();
+            } finally {
+                connection.rollback();
+                connection.setAutoCommit(true);
             }
         } catch (SQLException e) {
             throw failure(
@@ -278,6 +286,15 @@ public final class FenceMigrations {
                     "install first, connect as the owner of schema fenceline, and create the role",
                     e,
                     e);
+        }
+    }
+
+    /** Whoever grants what he has and may not pass on is warned and not refused. */
+    private static void requireGranted(Statement statement) throws SQLException {
+        for (SQLWarning warning = statement.getWarnings(); warning != null; warning = warning.getNextWarning()) {
+            if (Sql.state(warning).equals(NOT_GRANTED)) {
+                throw warning;
+            }
         }
     }
 

@@ -227,6 +227,25 @@ class FenceMigrationsTest {
                                 + " who has made what is in the way.");
     }
 
+    /** PostgreSQL only warns when somebody grants what he has himself and may not pass on, and sessions may not hear of warnings. */
+    @ParameterizedTest
+    @ValueSource(strings = {"notice", "error"})
+    void whoMayNotPassARightOnIsRefusedAndNothingIsGranted(String heard) {
+        Database database = Database.prepared();
+        String app = database.newRole("app_");
+        String other = database.newRole("other_");
+        FenceMigrations.on(database.source()).grantTo(app);
+        database.execute("ALTER ROLE \"" + app + "\" SET client_min_messages = " + heard);
+
+        assertThatThrownBy(() -> FenceMigrations.on(database.as(app)).grantTo(other))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageMatching("Granting the use of fences to role '" + other
+                        + "' failed: (WARNING: )?no privileges were granted for \"fenceline\" \\(SQLSTATE 01007\\). To do: install"
+                        + " first, connect as the owner of schema fenceline, and create the role\\.");
+        assertThat(database.rows("SELECT has_schema_privilege('" + other + "', 'fenceline', 'USAGE')::text"))
+                .containsExactly("false");
+    }
+
     @Test
     void aRoleThatDoesNotExistIsNamed() {
         Database database = Database.prepared();
