@@ -40,8 +40,8 @@ final class Texts {
     static Duration duration(String option, String text, String least, String most) {
         Duration read = duration(option, text);
         if (read.compareTo(duration(option, least)) < 0 || read.compareTo(duration(option, most)) > 0) {
-            throw Failure.usage(
-                    "Invalid value for option '" + option + "': " + text + " is not from " + least + " to " + most + ".");
+            throw Failure.usage("Invalid value for option '" + option + "': " + text + " is not from " + least + " to "
+                    + most + ".");
         }
         return read;
     }

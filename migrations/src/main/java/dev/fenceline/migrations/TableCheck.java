@@ -38,7 +38,8 @@ final class TableCheck {
 
     private static String inVain(String trigger, String event, String table, String call) {
         return "CREATE CONSTRAINT TRIGGER " + trigger + " AFTER " + event + " ON fenceline." + table
-                + " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fenceline.tell_in_vain_v1('" + call + "')";
+                + " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fenceline.tell_in_vain_v1('" + call
+                + "')";
     }
 
     List<Difference> differences() throws SQLException {
@@ -64,8 +65,8 @@ final class TableCheck {
                 }
             }
         }
-        missing.forEach(part -> differences.add(
-                new Difference(subject(part), part.definition(), "none", "As the owner of the schema run: " + made(part))));
+        missing.forEach(part -> differences.add(new Difference(
+                subject(part), part.definition(), "none", "As the owner of the schema run: " + made(part))));
         return differences;
     }
 

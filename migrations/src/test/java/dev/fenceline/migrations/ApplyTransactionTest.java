@@ -24,7 +24,8 @@ class ApplyTransactionTest {
     /** The one limits whoever waits for us, the other us: a busy machine may need more than 10 ms from one statement to the next. */
     @ParameterizedTest
     @CsvSource({"10, 1s", "5000, 5s"})
-    void itsIsolationIsReadCommittedAndItsIdleTimeIsLimitedApartFromTheWaitForALock(long timeout, String idle) throws Exception {
+    void itsIsolationIsReadCommittedAndItsIdleTimeIsLimitedApartFromTheWaitForALock(long timeout, String idle)
+            throws Exception {
         database.execute("CREATE TABLE account (id int); CREATE TABLE seen (idle text, isolation text);"
                 + " CREATE FUNCTION see() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.seen VALUES ("
                 + "current_setting('idle_in_transaction_session_timeout'), current_setting('transaction_isolation')); END $$;"
