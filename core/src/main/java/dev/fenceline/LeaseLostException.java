@@ -12,8 +12,13 @@ public final class LeaseLostException extends FencelineException {
 
     /** How a lease came to its end. */
     public enum Reason {
-        /** The server has no such lease any more: it ran out, somebody else holds the lock, or data was lost. */
-        REFUSED("the lock server no longer knows it"),
+        /**
+         * The server has no such lease any more: it ran out, an operator released it by force, somebody else holds the lock, or data was
+         * lost. Which of these it was, the server cannot tell.
+         */
+        REFUSED(
+                "the lock server no longer knows it: it ran out, an operator released it by force, somebody else has the lock, or"
+                        + " the server lost its data"),
         /** No renewal arrived before the deadline by this process's monotonic clock. */
         DEADLINE_PASSED("it was not renewed in time"),
         /** The wall clock ran ahead of the monotonic clock: the machine was suspended. */
@@ -27,6 +32,10 @@ public final class LeaseLostException extends FencelineException {
 
         Reason(String text) {
             this.text = text;
+        }
+
+        String text() {
+            return text;
         }
     }
 

@@ -61,7 +61,7 @@ public final class LockName implements Comparable<LockName> {
     public static LockName parse(String text) {
         if (text.isEmpty()) {
             throw new IllegalArgumentException(
-                    "A lock name is empty. Use LockName.of(\"account\", 42) or \"account:42\".");
+                    "A lock name is empty. A name is a class and parts, such as account:42.");
         }
         if (text.length() > MAX_BYTES) {
             throw tooLong(text, text.getBytes(StandardCharsets.UTF_8).length);
@@ -115,7 +115,7 @@ public final class LockName implements Comparable<LockName> {
         if (!CLASS.matcher(lockClass).matches()) {
             throw new IllegalArgumentException("Lock class '" + excerpt(lockClass)
                     + "' cannot be used: it is a letter followed by at most 63 letters, digits, '.', '-' or '_'."
-                    + " Put what varies into the parts: LockName.of(\"account\", 42).");
+                    + " Put what varies into the parts, as in account:42.");
         }
         return lockClass;
     }
@@ -192,8 +192,9 @@ public final class LockName implements Comparable<LockName> {
     private static String unescape(String piece, String whole) {
         String plain = piece.replace("%3A", ":").replace("%25", "%");
         if (!escape(plain).equals(piece)) {
-            throw new IllegalArgumentException("Lock name '" + excerpt(whole)
-                    + "' holds a '%' that starts neither %25 nor %3A. Use LockName.of(...) to have parts escaped.");
+            throw new IllegalArgumentException(
+                    "Lock name '" + excerpt(whole)
+                            + "' holds a '%' that starts neither %25 nor %3A. In a part % is written as %25 and : as %3A, which LockName.of does.");
         }
         return plain;
     }

@@ -28,8 +28,10 @@ public final class LoggingListener implements FencelineListener {
         } else if (event instanceof FencelineEvent.LeaseLost lost) {
             log(
                     Level.WARNING,
-                    "FENCELINE-102 lease of '" + lost.lock() + "' lost after " + Durations.text(lost.held()) + ": "
-                            + lost.reason());
+                    "FENCELINE-102 lease of '" + lost.lock() + "' lost after " + Durations.text(lost.held()) + " ("
+                            + lost.reason() + "): " + lost.reason().text()
+                            + ". Work under it that is not fenced may now happen twice, so stop it; fenced work is refused as soon"
+                            + " as a newer holder has claimed");
         } else if (event instanceof FencelineEvent.ReleaseFailed failed) {
             log(
                     Level.WARNING,

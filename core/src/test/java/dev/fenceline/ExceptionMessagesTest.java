@@ -32,6 +32,34 @@ class ExceptionMessagesTest {
         assertThat(e.resource()).isEqualTo("PostgreSQL guard 'account:42'");
     }
 
+    /** Nobody has taken over, and whoever looks for another holder looks in vain. */
+    @Test
+    void staleUnderARaisedMarkNamesTheOperatorAndWhatHappensNext() {
+        FencingToken raised =
+                new FencingToken(ACCOUNT, NEW.value(), UUID.fromString("c3000000-1234-8abc-9abc-726169736564"));
+        StaleTokenException e = new StaleTokenException("Claim", "guard", OLD, raised, null);
+        assertThat(e)
+                .hasMessage(
+                        "Claim on guard refused: token 1764429000000000/a1000000 of 'account:42' is older by 12.4 s than"
+                                + " 1764429012400000/c3000000 of 'account:42', to which an operator has raised the mark. That shut out every"
+                                + " earlier holder; stop, and do not retry with this token. Acquire the lock anew, a second time if the first"
+                                + " new token is still below that mark: the one after it is above.");
+        assertThat(e.byOperator()).isTrue();
+        assertThat(new StaleTokenException("Claim", "guard", OLD, NEW, null).byOperator())
+                .isFalse();
+    }
+
+    /** A holder is random: neither the version nor the end alone makes it one of a raised mark. */
+    @Test
+    void aHolderThatOnlyResemblesOneOfARaisedMarkIsAHolder() {
+        for (String holder :
+                new String[] {"c3000000-1234-4abc-9abc-726169736564", "c3000000-1234-8abc-9abc-726169736565"}) {
+            FencingToken other = new FencingToken(ACCOUNT, NEW.value(), UUID.fromString(holder));
+            assertThat(new StaleTokenException("Claim", "guard", OLD, other, null))
+                    .hasMessageContaining("A newer holder has taken over");
+        }
+    }
+
     @Test
     void staleWithTheSameNumberSaysSo() {
         FencingToken twin = new FencingToken(ACCOUNT, OLD.value(), NEW.holder());

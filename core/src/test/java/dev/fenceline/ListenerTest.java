@@ -49,6 +49,39 @@ class ListenerTest {
         assertThat(records.get(1).getMessage()).startsWith("FENCELINE-102 lease of 'account:42' lost after 12 s");
     }
 
+    /** After a forced release the server knows no more than after a lease that ran out; so all that it can be is said. */
+    @Test
+    void theLogSaysHowALeaseMayHaveBeenLostAndWhatToDo() {
+        assertThat(logged(new FencelineEvent.LeaseLost(
+                        ACCOUNT, LeaseLostException.Reason.REFUSED, Duration.ofSeconds(12))))
+                .singleElement()
+                .extracting(LogRecord::getMessage)
+                .isEqualTo(
+                        "FENCELINE-102 lease of 'account:42' lost after 12 s (REFUSED): the lock server no longer knows it: it ran out,"
+                                + " an operator released it by force, somebody else has the lock, or the server lost its data. Work under it that is"
+                                + " not fenced may now happen twice, so stop it; fenced work is refused as soon as a newer holder has claimed");
+        for (LeaseLostException.Reason reason : LeaseLostException.Reason.values()) {
+            assertThat(logged(new FencelineEvent.LeaseLost(ACCOUNT, reason, Duration.ofSeconds(12))))
+                    .singleElement()
+                    .extracting(LogRecord::getMessage)
+                    .asString()
+                    .startsWith("FENCELINE-102 lease of 'account:42' lost after 12 s (" + reason + "): ")
+                    .contains("stop it");
+        }
+    }
+
+    @Test
+    void theLogNamesTheOperatorWhoHasRaisedAMark() {
+        FencingToken old = new FencingToken(ACCOUNT, 1_000_000, new UUID(0, 1));
+        FencingToken raised =
+                new FencingToken(ACCOUNT, 13_400_000, UUID.fromString("c3000000-1234-8abc-9abc-726169736564"));
+        assertThat(logged(new FencelineEvent.StaleRefused("guard", old, raised)))
+                .singleElement()
+                .extracting(LogRecord::getMessage)
+                .asString()
+                .endsWith("/c3000000 of 'account:42', to which an operator has raised the mark");
+    }
+
     @Test
     void theLogDoesNotCallATokenOlderWhoseNumberAnotherHolderHasToo() {
         FencingToken ours = new FencingToken(ACCOUNT, 1_000_000, new UUID(1, 1));

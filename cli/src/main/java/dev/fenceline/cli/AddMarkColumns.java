@@ -2,8 +2,9 @@ package dev.fenceline.cli;
 
 import dev.fenceline.migrations.AddColumns;
 import dev.fenceline.migrations.Change;
-import dev.fenceline.migrations.TableName;
+import java.util.List;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /** Prepares tables for row mode. */
 @Command(
@@ -11,17 +12,15 @@ import picocli.CommandLine.Command;
         description = "Adds the two columns of row mode, without rewriting the table. Protected tables need none.")
 final class AddMarkColumns extends ChangeTables {
 
+    @Mixin
+    private final TableNames tables = new TableNames();
+
     AddMarkColumns(Terminal terminal) {
         super(terminal);
     }
 
     @Override
-    Change change(TableName table) {
-        return new AddColumns(table);
-    }
-
-    @Override
-    void confirm(String tables) {
-        // Nothing is lost by columns that nobody uses.
+    List<Change> changes() {
+        return tables.names().stream().<Change>map(AddColumns::new).toList();
     }
 }

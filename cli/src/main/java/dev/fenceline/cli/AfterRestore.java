@@ -4,7 +4,6 @@ import dev.fenceline.FencelineException;
 import dev.fenceline.migrations.FenceOperations;
 import dev.fenceline.migrations.Restoration;
 import java.util.concurrent.atomic.AtomicBoolean;
-import javax.sql.DataSource;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -30,19 +29,19 @@ final class AfterRestore extends Subcommand {
 
     @Override
     Report run() {
-        DataSource source = postgres.connect();
+        FenceOperations operations = postgres.operations();
         confirmation.require(
                 "This raises every mark of the database, so that every holder of now is refused and has to acquire anew.");
-        Restoration done = raise(source);
+        Restoration done = raise(operations);
         Report report = Report.of(done.isComplete() ? Outcome.OK : Outcome.UNFINISHED);
         done.toString().lines().forEach(report::line);
         return report.field("raised", done.raised()).field("left", done.left());
     }
 
-    private Restoration raise(DataSource source) {
+    private Restoration raise(FenceOperations operations) {
         AtomicBoolean begun = new AtomicBoolean();
         try (Progress progress = Progress.of(terminal, "Raising marks")) {
-            return FenceOperations.on(source).afterRestore(step -> {
+            return operations.afterRestore(step -> {
                 begun.set(true);
                 progress.now("Raising marks of " + step.relation() + ": " + step.raised() + " of " + step.looked()
                         + " so far");

@@ -1,7 +1,6 @@
 package dev.fenceline.cli;
 
 import dev.fenceline.migrations.Change;
-import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.migrations.Plan;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +13,7 @@ import picocli.CommandLine.Mixin;
         description =
                 "Protects the tables as they are declared, each in a transaction of its own, with patience: no writer waits longer than"
                         + " --lock-timeout. Run it again after an interruption: what is done stays.")
-final class Apply extends Subcommand {
+final class Apply extends ChangeTables {
 
     @Mixin
     private final TableOptions tables;
@@ -23,30 +22,29 @@ final class Apply extends Subcommand {
     private final ModeOption mode = new ModeOption();
 
     @Mixin
-    private final ApplySettings settings;
-
-    @Mixin
-    private final PostgresOptions postgres;
+    private final Confirmation confirmation;
 
     Apply(Terminal terminal) {
         super(terminal);
         this.tables = new TableOptions(terminal);
-        this.settings = new ApplySettings(terminal);
-        this.postgres = new PostgresOptions(terminal);
+        this.confirmation = new Confirmation(terminal);
     }
 
     @Override
-    Report run() throws InterruptedException {
-        return protect(tables, mode.mode(), settings, postgres);
+    List<Change> changes() {
+        return List.copyOf(ChangeOptions.protections(tables.declared(), mode.mode()));
     }
 
-    static Report protect(TableOptions tables, Optional<Mode> mode, ApplySettings settings, PostgresOptions postgres)
-            throws InterruptedException {
-        List<Change> changes = ChangeOptions.protections(tables.declared(), mode);
-        var unused = settings.options();
-        Plan plan = FenceMigrations.on(postgres.connect()).plan(changes);
-        Report report = Steps.report(settings.apply(plan));
-        Steps.warn(report, plan);
-        return report.field("warnings", plan.warnings());
+    /** A file that says observe, or nothing, may be older than the table's mode; who writes --mode observe means it. */
+    @Override
+    void before(Plan plan) {
+        if (plan.loosened().isEmpty() || mode.mode().equals(Optional.of(Mode.OBSERVE))) {
+            warn(plan);
+        } else {
+            confirmation.require(
+                    "This goes back from enforce to observe for " + Steps.tables(plan.loosened())
+                            + ", as declared: whoever writes without a lock passes, and is only recorded.",
+                    () -> warn(plan));
+        }
     }
 }

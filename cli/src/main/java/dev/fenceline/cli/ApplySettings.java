@@ -34,11 +34,11 @@ final class ApplySettings {
 
     /** Checks before anything is sent. */
     ApplyOptions.Builder options() {
-        Duration timeout = Texts.duration("--lock-timeout", lockTimeout);
-        ApplyOptions.Builder options =
-                ApplyOptions.builder().lockTimeout(timeout).attempts(attempts);
-        var unused = options.build();
-        return options;
+        Duration timeout = Texts.duration("--lock-timeout", lockTimeout, "10ms", "1h");
+        if (attempts < 1) {
+            throw Failure.usage("Invalid value for option '--attempts': " + attempts + " is below 1.");
+        }
+        return ApplyOptions.builder().lockTimeout(timeout).attempts(attempts);
     }
 
     Applied apply(Plan plan) throws InterruptedException {

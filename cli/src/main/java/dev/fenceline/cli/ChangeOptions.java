@@ -3,6 +3,7 @@ package dev.fenceline.cli;
 import dev.fenceline.migrations.AddColumns;
 import dev.fenceline.migrations.Change;
 import dev.fenceline.migrations.DropColumns;
+import dev.fenceline.migrations.Protect;
 import dev.fenceline.migrations.Unprotect;
 import java.util.List;
 import java.util.Locale;
@@ -54,7 +55,7 @@ final class ChangeOptions {
 
     List<Change> changes() {
         return switch (work) {
-            case PROTECT -> protections(tables.declared(), mode.mode());
+            case PROTECT -> List.copyOf(protections(tables.declared(), mode.mode()));
             case UNPROTECT ->
                 tables.names().stream().<Change>map(Unprotect::table).toList();
             case ADD_COLUMNS ->
@@ -64,10 +65,10 @@ final class ChangeOptions {
         };
     }
 
-    static List<Change> protections(List<Declared> tables, Optional<Mode> mode) {
+    static List<Protect> protections(List<Declared> tables, Optional<Mode> mode) {
         return tables.stream()
                 .map(table -> mode.map(table::with).orElse(table))
-                .<Change>map(Declared::protect)
+                .map(Declared::protect)
                 .toList();
     }
 }

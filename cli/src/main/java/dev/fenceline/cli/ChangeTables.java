@@ -1,17 +1,12 @@
 package dev.fenceline.cli;
 
 import dev.fenceline.migrations.Change;
-import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.migrations.Plan;
-import dev.fenceline.migrations.TableName;
 import java.util.List;
 import picocli.CommandLine.Mixin;
 
-/** A command that changes tables, whatever their locks are. */
+/** A command that changes tables: it plans, says what is to be known before, and applies. */
 abstract class ChangeTables extends Subcommand {
-
-    @Mixin
-    private final TableNames tables = new TableNames();
 
     @Mixin
     private final ApplySettings settings;
@@ -25,21 +20,21 @@ abstract class ChangeTables extends Subcommand {
         this.postgres = new PostgresOptions(terminal);
     }
 
-    abstract Change change(TableName table);
+    abstract List<Change> changes();
 
-    /** Asks, where there is something to lose. */
-    abstract void confirm(String tables);
+    /** Warns of what the plan has to say; asks too, where there is something to lose. */
+    void before(Plan plan) {
+        warn(plan);
+    }
 
     @Override
     final Report run() throws InterruptedException {
-        List<Change> changes = tables.names().stream().map(this::change).toList();
+        List<Change> changes = changes();
         var unused = settings.options();
-        Plan plan = FenceMigrations.on(postgres.connect()).plan(changes);
+        Plan plan = postgres.migrations().plan(changes);
         if (!Steps.nothingToDo(plan)) {
-            confirm(Steps.tables(plan));
+            before(plan);
         }
-        Report report = Steps.report(settings.apply(plan));
-        Steps.warn(report, plan);
-        return report.field("warnings", plan.warnings());
+        return Steps.report(settings.apply(plan)).field("warnings", plan.warnings());
     }
 }

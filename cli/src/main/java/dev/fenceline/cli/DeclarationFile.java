@@ -5,6 +5,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
+import com.fasterxml.jackson.dataformat.yaml.snakeyaml.error.Mark;
+import com.fasterxml.jackson.dataformat.yaml.snakeyaml.error.MarkedYAMLException;
+import dev.fenceline.migrations.Protect;
+import dev.fenceline.migrations.TableName;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.AccessDeniedException;
@@ -17,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * Reads fenceline.yaml, token by token, so that every complaint has a line and a column:
@@ -30,6 +35,9 @@ import java.util.Set;
  * }</pre>
  */
 final class DeclarationFile {
+
+    /** A table whose locks and key can be tried. */
+    private static final Protect.Table ANY = Protect.table(new TableName("public", "any"));
 
     private final Path file;
     private final YAMLParser parser;
@@ -45,7 +53,7 @@ final class DeclarationFile {
             text = Files.readString(file);
         } catch (NoSuchFileException e) {
             throw Failure.usage(
-                    "The file " + file + " does not exist. It lists the tables to protect; see docs/cli.md.");
+                    "The file " + file + " does not exist. It lists the tables to protect: " + TableOptions.EXAMPLE);
         } catch (AccessDeniedException e) {
             throw Failure.usage("The file " + file + " may not be read by this user.");
         } catch (MalformedInputException e) {
@@ -56,10 +64,37 @@ final class DeclarationFile {
         try (YAMLParser parser = new YAMLFactory().createParser(text)) {
             return new DeclarationFile(file, parser).document();
         } catch (JsonProcessingException e) {
-            throw wrong(file, e.getLocation(), "this is no YAML: " + Texts.oneLine(firstLine(e.getOriginalMessage())));
+            throw noYaml(file, e);
         } catch (IOException e) {
             throw new IllegalStateException("A text cannot fail to be read.", e);
         }
+    }
+
+    /** The parser's own place is that of the last token it has understood, which may be lines before. */
+    @SuppressWarnings(
+            "deprecation") // nothing else of Jackson's names the place, and what is beneath it is no dependency of ours
+    private static Failure noYaml(Path file, JsonProcessingException e) {
+        if (!(e instanceof MarkedYAMLException marked)) {
+            JsonLocation at = e.getLocation();
+            return wrong(
+                    file, at.getLineNr(), at.getColumnNr(), "this is no YAML: " + firstLine(e.getOriginalMessage()));
+        }
+        String problem = firstLine(marked.getProblem());
+        // What is never closed is complained of at the end of the file.
+        Mark at = problem.contains("end of stream") && marked.getContextMark() != null
+                ? marked.getContextMark()
+                : marked.getProblemMark();
+        String said;
+        if (problem.contains("(TAB)")) {
+            said = "a tab stands where YAML wants blanks";
+        } else if (problem.startsWith("expected <block end>")) {
+            said = "this line is indented neither as one above it nor deeper than what it belongs to";
+        } else if (problem.startsWith("mapping values are not allowed")) {
+            said = "no key can begin here: mind the indentation, and quote a text that holds a colon";
+        } else {
+            said = "this is no YAML: " + problem;
+        }
+        return wrong(file, at.getLine() + 1, at.getColumn() + 1, said);
     }
 
     private List<Declared> document() throws IOException {
@@ -104,8 +139,10 @@ final class DeclarationFile {
             String name = fieldName(seen);
             parser.nextToken();
             switch (name) {
-                case "table" -> table = Optional.of(text(name));
-                case "lock" -> lock = Optional.of(text(name));
+                case "table" -> table = Optional.of(fitting(text(name), TableName::parse));
+                case "lock" ->
+                    lock = Optional.of(
+                            fitting(text(name), lockClass -> ANY.lock(lockClass).observe()));
                 case "key" -> key = Optional.of(columns());
                 case "mode" -> mode = mode();
                 default ->
@@ -113,12 +150,16 @@ final class DeclarationFile {
                             file, here, "unknown key '" + name + "'; a table has 'table', 'lock', 'key' and 'mode'");
             }
         }
+        if (table.isEmpty() || lock.isEmpty() || key.isEmpty()) {
+            // Where the rest is indented otherwise, that is what is wrong, and the parser says so at the next token.
+            parser.nextToken();
+        }
         return new Declared(
                 table.orElseThrow(() -> missing(at, "table")),
                 lock.orElseThrow(() -> missing(at, "lock")),
                 key.orElseThrow(() -> missing(at, "key")),
                 Optional.of(mode),
-                file + ", line " + at.getLineNr());
+                place(file, at.getLineNr(), at.getColumnNr()));
     }
 
     private String fieldName(Set<String> seen) throws IOException {
@@ -141,13 +182,27 @@ final class DeclarationFile {
         return value;
     }
 
+    /** What this release refuses is complained of where it stands. */
+    private String fitting(String value, Consumer<String> check) throws IOException {
+        JsonLocation at = parser.currentTokenLocation();
+        try {
+            check.accept(value);
+            return value;
+        } catch (IllegalArgumentException e) {
+            // A line that is indented too far is taken for more of this text, until its colon; then that is what is
+            // wrong.
+            parser.nextToken();
+            throw wrong(file, at, String.valueOf(e.getMessage()));
+        }
+    }
+
     private List<String> columns() throws IOException {
         if (parser.currentToken() != JsonToken.START_ARRAY) {
             throw wrong("'key' is to be a list of columns, such as [id]; with [] one lock covers all rows");
         }
         List<String> columns = new ArrayList<>();
         while (parser.nextToken() != JsonToken.END_ARRAY) {
-            columns.add(text("key"));
+            columns.add(fitting(text("key"), column -> ANY.lock("any", column).observe()));
         }
         return columns;
     }
@@ -171,7 +226,15 @@ final class DeclarationFile {
     }
 
     private static Failure wrong(Path file, JsonLocation at, String what) {
-        return Failure.usage(file + ", line " + at.getLineNr() + ", column " + at.getColumnNr() + ": " + what + ".");
+        return wrong(file, at.getLineNr(), at.getColumnNr(), what);
+    }
+
+    private static Failure wrong(Path file, int line, int column, String what) {
+        return Failure.usage(place(file, line, column) + ": " + Texts.sentence(what));
+    }
+
+    private static String place(Path file, int line, int column) {
+        return file + ", line " + line + ", column " + column;
     }
 
     private static String firstLine(String text) {

@@ -1,11 +1,14 @@
 package dev.fenceline.cli;
 
+import dev.fenceline.FencelineException;
 import dev.fenceline.Finding;
 import dev.fenceline.lock.LockInspector;
-import dev.fenceline.migrations.FenceMigrations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -14,7 +17,7 @@ import picocli.CommandLine.Mixin;
         name = "doctor",
         description =
                 "Looks at PostgreSQL, Redis, or both, as they are named, for settings under which fences or locks do not hold. Ends with"
-                        + " 1 where it finds an error or a warning.")
+                        + " 1 where it finds an error or a warning, and with 3 where one of them cannot be reached.")
 final class Doctor extends Subcommand {
 
     @Mixin
@@ -35,29 +38,26 @@ final class Doctor extends Subcommand {
             throw Failure.usage(
                     "No server is named: give --url, --redis or both, or set FENCELINE_URL or FENCELINE_REDIS.");
         }
-        List<Finding> findings = new ArrayList<>();
-        List<String> examined = new ArrayList<>();
+        List<Part> parts = new ArrayList<>();
         if (postgres.given()) {
-            findings.addAll(FenceMigrations.on(postgres.connect()).doctor());
-            examined.add("PostgreSQL");
+            parts.add(Part.of(
+                    "postgres", "PostgreSQL", () -> postgres.migrations().doctor()));
         }
         if (redis.given()) {
-            try (LockInspector inspector = redis.connect()) {
-                findings.addAll(inspector.doctor());
-            }
-            examined.add("Redis");
+            parts.add(Part.of("redis", "Redis", this::ofRedis));
         }
+        List<Finding> findings =
+                parts.stream().flatMap(part -> part.findings().stream()).toList();
         boolean healthy = findings.stream().allMatch(finding -> finding.severity() == Finding.Severity.INFO);
-        Report report = Report.of(healthy ? Outcome.OK : Outcome.FINDINGS);
+        boolean unreachable = parts.stream().anyMatch(part -> part.missed().equals(Optional.of(Outcome.UNREACHABLE)));
+        Report report = Report.of(unreachable ? Outcome.UNREACHABLE : healthy ? Outcome.OK : Outcome.FINDINGS);
         findings.forEach(finding -> report.line(style(finding.severity()), finding.toString()));
-        return report.line(
-                        healthy ? Report.Style.GOOD : Report.Style.PLAIN,
-                        String.join(" and ", examined) + ": "
-                                + (healthy ? "nothing unsafe found." : Texts.count(findings.size(), "finding") + "."))
+        return report.line(healthy ? Report.Style.GOOD : Report.Style.PLAIN, summary(parts, findings))
                 .field(
                         "examined",
-                        examined.stream()
-                                .map(name -> name.toLowerCase(Locale.ROOT))
+                        parts.stream()
+                                .filter(part -> part.missed().isEmpty())
+                                .map(part -> part.name().toLowerCase(Locale.ROOT))
                                 .toList())
                 .field(
                         "findings",
@@ -69,6 +69,46 @@ final class Doctor extends Subcommand {
                                         "found", finding.found(),
                                         "remedy", finding.remedy()))
                                 .toList());
+    }
+
+    private List<Finding> ofRedis() {
+        try (LockInspector inspector = redis.connect()) {
+            return inspector.doctor();
+        }
+    }
+
+    private static String summary(List<Part> parts, List<Finding> findings) {
+        String all = parts.stream().map(Part::name).collect(Collectors.joining(" and "));
+        return all + ": "
+                + (findings.isEmpty() ? "nothing unsafe found." : Texts.count(findings.size(), "finding") + ".");
+    }
+
+    /**
+     * What there is to say of one server.
+     *
+     * @param missed why it could not be asked, if it could not
+     */
+    private record Part(String name, List<Finding> findings, Optional<Outcome> missed) {
+
+        /** One server that is down hides nothing of the other. What was not understood is no matter of a server. */
+        static Part of(String code, String name, Supplier<List<Finding>> look) {
+            try {
+                return new Part(name, look.get(), Optional.empty());
+            } catch (Failure | FencelineException e) {
+                Failure failure = Failure.of(e);
+                if (failure.outcome() == Outcome.USAGE || failure.outcome() == Outcome.INTERRUPTED) {
+                    throw failure;
+                }
+                String said = Texts.oneLine(String.valueOf(failure.getMessage()));
+                Finding finding = new Finding(
+                        code + "-unasked",
+                        Finding.Severity.ERROR,
+                        name,
+                        "could not be asked: " + said.replaceFirst("\\.+$", ""),
+                        "Mend that, and look again.");
+                return new Part(name, List.of(finding), Optional.of(failure.outcome()));
+            }
+        }
     }
 
     private static Report.Style style(Finding.Severity severity) {

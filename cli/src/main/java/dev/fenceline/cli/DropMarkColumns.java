@@ -2,13 +2,17 @@ package dev.fenceline.cli;
 
 import dev.fenceline.migrations.Change;
 import dev.fenceline.migrations.DropColumns;
-import dev.fenceline.migrations.TableName;
+import dev.fenceline.migrations.Plan;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** Takes row mode's columns out. */
 @Command(name = "drop-columns", description = "Drops the two columns of row mode, and every row's mark with them.")
 final class DropMarkColumns extends ChangeTables {
+
+    @Mixin
+    private final TableNames tables = new TableNames();
 
     @Mixin
     private final Confirmation confirmation;
@@ -19,13 +23,15 @@ final class DropMarkColumns extends ChangeTables {
     }
 
     @Override
-    Change change(TableName table) {
-        return new DropColumns(table);
+    List<Change> changes() {
+        return tables.names().stream().<Change>map(DropColumns::new).toList();
     }
 
     @Override
-    void confirm(String tables) {
-        confirmation.require("This drops the marks of all rows of " + tables
-                + ", so that writers in row mode fail, and stale ones are no longer told apart.");
+    void before(Plan plan) {
+        confirmation.require(
+                "This drops the marks of all rows of " + Steps.tables(plan)
+                        + ", so that writers in row mode fail, and stale ones are no longer told apart.",
+                () -> warn(plan));
     }
 }

@@ -7,6 +7,7 @@ import dev.fenceline.UnfinishedException;
 import dev.fenceline.migrations.Applied;
 import dev.fenceline.migrations.PlanRefusedException;
 import dev.fenceline.migrations.PlanUnfinishedException;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,11 @@ final class Failure extends RuntimeException {
         return new Failure(Outcome.REFUSED, message, null);
     }
 
+    /** Done in part, and what is done is in the message and in the fields. */
+    static Failure unfinished(String message, Map<String, @Nullable Object> fields, Throwable cause) {
+        return new Failure(Outcome.UNFINISHED, message, List.of(message), fields, cause);
+    }
+
     Outcome outcome() {
         return outcome;
     }
@@ -57,11 +63,27 @@ final class Failure extends RuntimeException {
         return fields;
     }
 
+    /** Also where a library has wrapped it. */
+    private static boolean isInterrupt(Throwable thrown) {
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** What anything thrown means for whoever called the command. */
     static Failure of(Throwable thrown) {
         String said = thrown.getMessage() == null ? thrown.toString() : thrown.getMessage();
         if (thrown instanceof Failure failure) {
             return failure;
+        }
+        if (isInterrupt(thrown)) {
+            return new Failure(
+                    Outcome.INTERRUPTED,
+                    "Interrupted. What was done before stays, and the same command again does the rest.",
+                    thrown);
         }
         if (thrown instanceof PlanRefusedException refused) {
             return new Failure(

@@ -1,6 +1,5 @@
 package dev.fenceline.cli;
 
-import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -13,16 +12,16 @@ final class Failures {
 
     private Failures() {}
 
-    static int report(Terminal terminal, String command, Failure failure, boolean json, boolean verbose) {
+    static int report(Terminal terminal, String command, Failure failure, OutputOptions output) {
         terminal.out().flush();
         for (String line : failure.lines()) {
-            terminal.err().println(Report.Style.BAD.on("fenceline:", terminal.colour()) + " " + Texts.oneLine(line));
+            terminal.err().println(Report.Style.BAD.on("fenceline:", terminal) + " " + Texts.oneLine(line));
         }
-        if (verbose) {
+        if (output.verbose) {
             failure.printStackTrace(terminal.err());
         }
         terminal.err().flush();
-        if (json) {
+        if (output.json) {
             Map<String, @Nullable Object> fields =
                     Json.object("message", Texts.oneLine(String.valueOf(failure.getMessage())));
             fields.putAll(failure.fields());
@@ -36,14 +35,10 @@ final class Failures {
     static int misunderstood(Terminal terminal, ParameterException e, String... arguments) {
         CommandLine command = e.getCommandLine();
         String name = command.getCommandSpec().qualifiedName(" ");
-        String said = e instanceof UnmatchedArgumentException unmatched ? told(unmatched) : e.getMessage();
-        Failure failure = Failure.usage(said + " See: " + name + " --help");
-        return report(
-                terminal,
-                name.replaceFirst("^fenceline ?", ""),
-                failure,
-                Arrays.asList(arguments).contains("--json"),
-                false);
+        String said =
+                e instanceof UnmatchedArgumentException unmatched ? told(unmatched) : String.valueOf(e.getMessage());
+        Failure failure = Failure.usage(Texts.sentence(said) + " See: " + name + " --help");
+        return report(terminal, name.replaceFirst("^fenceline ?", ""), failure, OutputOptions.of(arguments));
     }
 
     /** Of {@code --word=value} and of {@code -pvalue}, as other programs read it, the value is left out. */

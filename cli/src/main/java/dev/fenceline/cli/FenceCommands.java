@@ -4,13 +4,14 @@ import dev.fenceline.LockName;
 import dev.fenceline.migrations.Blocker;
 import dev.fenceline.migrations.FenceOperations;
 import dev.fenceline.migrations.Mark;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** The marks of single locks in the database. */
 @Command(
@@ -35,7 +36,7 @@ final class FenceCommands extends Group {
         @Override
         Report run() {
             LockName name = argument.name();
-            Optional<Mark> mark = FenceOperations.on(postgres.connect()).mark(name);
+            Optional<Mark> mark = postgres.operations().mark(name);
             return Report.ok()
                     .line(mark.map(Mark::toString).orElse("Lock '" + name + "' was never claimed here."))
                     .field("lock", name.toString())
@@ -46,7 +47,7 @@ final class FenceCommands extends Group {
     @Command(
             name = "blockers",
             description =
-                    "Lists the sessions that keep a claim of a lock waiting. Without pg_read_all_stats little is seen of other roles.")
+                    "Lists the sessions that keep a claim of a lock waiting. Since when they are there is shown to members of pg_read_all_stats alone.")
     static final class Blockers extends Subcommand {
 
         @Mixin
@@ -63,7 +64,7 @@ final class FenceCommands extends Group {
         @Override
         Report run() {
             LockName name = argument.name();
-            List<Blocker> blockers = FenceOperations.on(postgres.connect()).blockers(name);
+            List<Blocker> blockers = postgres.operations().blockers(name);
             Report report = Report.ok();
             blockers.forEach(blocker -> report.line(blocker.toString()));
             if (blockers.isEmpty()) {
@@ -100,6 +101,14 @@ final class FenceCommands extends Group {
         @Mixin
         private final Confirmation confirmation;
 
+        @Option(
+                names = "--wait",
+                paramLabel = "DURATION",
+                order = 20,
+                defaultValue = "10s",
+                description = "How long to wait for a transaction that the holder has open (${DEFAULT-VALUE}).")
+        private String wait = "10s";
+
         Raise(Terminal terminal) {
             super(terminal);
             this.postgres = new PostgresOptions(terminal);
@@ -109,16 +118,26 @@ final class FenceCommands extends Group {
         @Override
         Report run() {
             LockName name = argument.name();
-            DataSource source = postgres.connect();
-            FenceOperations operations = FenceOperations.on(source);
+            Duration patience = Texts.duration("--wait", wait, "1ms", "1d");
+            FenceOperations operations = postgres.operations().waitAtMost(patience);
             confirmation.require(
                     "This refuses every holder of lock '" + name + "' until he acquires anew; its mark is now "
                             + operations.mark(name).map(Mark::toString).orElse("never claimed") + ".");
-            Mark mark = operations.raise(name);
+            Mark mark = Progress.during(terminal, waiting(operations, name), progress -> operations.raise(name));
             return Report.ok()
                     .line(Report.Style.GOOD, "Raised: " + mark)
+                    .line(
+                            "Whoever held the lock is refused here from now on, and is told that an operator did it. The next new token may be"
+                                    + " refused once too; the lock then goes above the mark by itself.")
                     .field("lock", name.toString())
                     .field("mark", json(mark));
+        }
+
+        /** Named while he is waited for, and not only when that was in vain. */
+        private String waiting(FenceOperations operations, LockName name) {
+            List<Blocker> blockers = operations.blockers(name);
+            return "Raising the mark of lock '" + name + "', for at most " + wait
+                    + (blockers.isEmpty() ? "" : ": waiting for " + blockers.get(0));
         }
     }
 

@@ -1,7 +1,5 @@
 package dev.fenceline.cli;
 
-import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.logging.LogManager;
 import picocli.CommandLine;
@@ -14,7 +12,7 @@ import picocli.CommandLine.Option;
  * Brings the fence into a database and looks after it, from a shell: {@code java -jar fenceline-cli-all.jar --help}.
  *
  * <p><b>Guarantees:</b> an exit code says how a command ended: 0 done, 1 refused or something was found, 2 not understood, 3 a
- * server could not be reached, 4 done in part and to be run again, 5 a fault of this program. Failures are one line on standard
+ * server could not be reached, 4 done in part and to be run again, 5 a fault of this program, 130 interrupted. Failures are one line on standard
  * error. Passwords come from the environment, a file or a prompt, and are in no message.
  *
  * <p><b>Thread-safety:</b> none is needed; one command for each call.
@@ -27,11 +25,12 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "Exit codes: 0 done; 1 refused, or something was found; 2 not understood;",
-            "3 a server cannot be reached; 4 done in part, run it again; 5 a fault of fenceline.",
+            "3 a server cannot be reached; 4 done in part, run it again; 5 a fault of fenceline;",
+            "130 interrupted.",
             "",
-            "Connections: --url or FENCELINE_URL, --redis or FENCELINE_REDIS. Passwords come from",
-            "FENCELINE_PASSWORD, PGPASSWORD, --password-file, ~/.pgpass or a prompt, and for Redis from",
-            "FENCELINE_REDIS_PASSWORD, --redis-password-file or a prompt; never from an argument."
+            "Connections: --url or FENCELINE_URL, --redis or FENCELINE_REDIS. Passwords come, in this order, from",
+            "--password-file, FENCELINE_PASSWORD, PGPASSWORD, FENCELINE_URL, ~/.pgpass or a prompt, and for Redis from",
+            "--redis-password-file, FENCELINE_REDIS_PASSWORD, FENCELINE_REDIS or a prompt; never from an argument."
         })
 public final class Fenceline {
 
@@ -68,8 +67,7 @@ public final class Fenceline {
         } catch (RuntimeException | Error e) {
             // Commands report what they throw; this is left to be a command that picocli cannot even set up, or a
             // broken jar.
-            List<String> given = Arrays.asList(arguments);
-            return Failures.report(terminal, "", Failure.of(e), given.contains("--json"), given.contains("--verbose"));
+            return Failures.report(terminal, "", Failure.of(e), OutputOptions.of(arguments));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.fenceline.cli;
 
+import dev.fenceline.FencelineException;
 import dev.fenceline.migrations.FenceMigrations;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,20 +64,36 @@ final class Grant extends Subcommand {
 
     @Override
     Report run() {
-        FenceMigrations migrations = FenceMigrations.on(postgres.connect());
+        FenceMigrations migrations = postgres.migrations();
+        List<String> granted = new ArrayList<>();
         for (Use use : uses) {
-            switch (use) {
-                case APP -> migrations.grantTo(role);
-                case ROWS -> migrations.grantRowsTo(role);
-                case PROTECTION -> migrations.grantProtectionTo(role);
-                case OPERATIONS -> migrations.grantOperationsTo(role);
-                case BYPASS -> migrations.grantBypassTo(role);
+            try {
+                grant(migrations, use);
+            } catch (FencelineException e) {
+                if (granted.isEmpty()) {
+                    throw e;
+                }
+                throw Failure.unfinished(
+                        granted(granted) + " But not " + use + ": " + e.getMessage(),
+                        Json.object("role", role, "uses", granted),
+                        e);
             }
+            granted.add(use.toString());
         }
-        List<String> names = uses.stream().map(Use::toString).toList();
-        return Report.ok()
-                .line("Role '" + role + "' may now use: " + String.join(", ", names) + ".")
-                .field("role", role)
-                .field("uses", names);
+        return Report.ok().line(granted(granted)).field("role", role).field("uses", granted);
+    }
+
+    private void grant(FenceMigrations migrations, Use use) {
+        switch (use) {
+            case APP -> migrations.grantTo(role);
+            case ROWS -> migrations.grantRowsTo(role);
+            case PROTECTION -> migrations.grantProtectionTo(role);
+            case OPERATIONS -> migrations.grantOperationsTo(role);
+            case BYPASS -> migrations.grantBypassTo(role);
+        }
+    }
+
+    private String granted(List<String> uses) {
+        return "Role '" + role + "' may now use: " + String.join(", ", uses) + ".";
     }
 }

@@ -2,6 +2,7 @@ package dev.fenceline.cli;
 
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.migrations.FenceMigrations;
+import dev.fenceline.migrations.Wording;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -43,7 +44,7 @@ final class Install extends Subcommand {
 
     private static DataSource install(DataSource source) {
         try {
-            FenceMigrations.on(source).install();
+            FenceMigrations.on(source).worded(Wording.SHELL).install();
             return source;
         } catch (BackendUnavailableException e) {
             // It was there a moment ago, and some of the versions may be installed.

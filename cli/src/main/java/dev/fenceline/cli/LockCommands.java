@@ -171,6 +171,8 @@ final class LockCommands extends Group {
                                         kind.kind() == LockKind.FENCED
                                                 ? "Its holder was not stopped. To have the database refuse him now: fenceline fence raise "
                                                         + name
+                                                        + " (it waits for a transaction that he has open; fenceline fence blockers "
+                                                        + name + " names it)"
                                                 : "Its holder was not stopped, and nothing refuses what he still does.")
                                 .field("released", true)
                                 .field("lock", json(seen.get()));

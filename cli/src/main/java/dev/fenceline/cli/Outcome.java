@@ -17,7 +17,9 @@ enum Outcome {
     /** Done in part: the same command again does the rest. */
     UNFINISHED(4),
     /** A fault of this program. */
-    FAULT(5);
+    FAULT(5),
+    /** Interrupted, as a shell has it: 128 and the number of the signal. What was done before stays. */
+    INTERRUPTED(130);
 
     private final int exitCode;
 

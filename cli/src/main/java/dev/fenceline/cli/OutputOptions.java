@@ -1,5 +1,7 @@
 package dev.fenceline.cli;
 
+import java.util.Arrays;
+import java.util.List;
 import picocli.CommandLine.Option;
 
 /** How a command speaks. */
@@ -8,11 +10,21 @@ final class OutputOptions {
     @Option(
             names = "--json",
             order = 90,
-            description = "Print one JSON document to standard output, of failures too; its fields are in docs/cli.md.")
+            description =
+                    "Print one JSON document to standard output, of failures too; beside command, outcome and exitCode either a message, or what a person reads here as fields.")
     boolean json;
 
     @Option(names = "--verbose", order = 91, description = "Print the stack trace of a failure.")
     boolean verbose;
+
+    /** As they were written, where nobody has read them. */
+    static OutputOptions of(String... arguments) {
+        List<String> given = Arrays.asList(arguments);
+        OutputOptions output = new OutputOptions();
+        output.json = given.contains("--json");
+        output.verbose = given.contains("--verbose");
+        return output;
+    }
 
     @Option(
             names = {"-h", "--help"},

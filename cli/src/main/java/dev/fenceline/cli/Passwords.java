@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -17,9 +17,9 @@ final class Passwords {
     private Passwords() {}
 
     /** From a file that was named, else from the first variable that is set. */
-    static Optional<String> from(Terminal terminal, String option, @Nullable Path file, String... variables) {
-        if (file != null) {
-            return Optional.of(read(option, file));
+    static Optional<String> from(Terminal terminal, String option, Optional<Path> file, String... variables) {
+        if (file.isPresent()) {
+            return Optional.of(read(option, file.get()));
         }
         for (String variable : variables) {
             Optional<String> value = terminal.variable(variable);
@@ -30,23 +30,38 @@ final class Passwords {
         return Optional.empty();
     }
 
+    /** The file of an option. What is no name of a file may be the password itself, and is not repeated. */
+    static Path path(String option, String name) {
+        try {
+            return Path.of(name);
+        } catch (InvalidPathException e) {
+            throw Failure.usage(missing(option));
+        }
+    }
+
+    private static String missing(String option) {
+        return "The file of " + option
+                + " does not exist. It takes the name of a file with the password in its first line.";
+    }
+
     private static String read(String option, Path file) {
         String text;
         try {
             text = Files.readString(file);
         } catch (NoSuchFileException e) {
-            throw Failure.usage("The file of " + option + ", " + file + ", does not exist.");
+            throw Failure.usage(missing(option));
         } catch (AccessDeniedException e) {
-            throw Failure.usage("The file of " + option + ", " + file + ", may not be read by this user.");
+            throw Failure.usage("The file of " + option + " may not be read by this user.");
         } catch (MalformedInputException e) {
-            throw Failure.usage("The file of " + option + ", " + file + ", is no text in UTF-8.");
+            throw Failure.usage("The file of " + option + " is no text in UTF-8.");
         } catch (IOException e) {
-            throw Failure.usage("The file of " + option + ", " + file
-                    + ", cannot be read: it is no ordinary file, or its disk fails.");
+            // Also of a name that is too long, or goes through a file as if it were a folder.
+            throw Failure.usage(
+                    "The file of " + option + " cannot be read: it is no ordinary file, or its disk fails.");
         }
         String password = text.lines().findFirst().orElse("");
         if (password.isEmpty()) {
-            throw Failure.usage("The file of " + option + ", " + file + ", has no password in its first line.");
+            throw Failure.usage("The file of " + option + " has no password in its first line.");
         }
         return password;
     }

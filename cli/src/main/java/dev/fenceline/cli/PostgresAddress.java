@@ -3,21 +3,29 @@ package dev.fenceline.cli;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * A PostgreSQL address taken apart, so that user and passwords go to the driver by themselves and the rest can be shown.
  *
  * @param url for the driver, without user and passwords
- * @param name for messages: hosts and database
+ * @param servers for messages: hosts and ports
+ * @param name for messages: these and the database
  * @param keyPassword of the client's own key, {@code sslpassword} to the driver
  */
 record PostgresAddress(
-        String url, String name, Optional<String> user, Optional<String> password, Optional<String> keyPassword) {
+        String url,
+        String servers,
+        String name,
+        Optional<String> user,
+        Optional<String> password,
+        Optional<String> keyPassword) {
 
     private static final Pattern SCHEME = Pattern.compile("(?:jdbc:)?postgres(?:ql)?://(.*)", Pattern.DOTALL);
     private static final Pattern HOSTS =
@@ -68,10 +76,19 @@ record PostgresAddress(
         }
         return new PostgresAddress(
                 "jdbc:postgresql://" + hosts + "/" + database + (kept.isEmpty() ? "" : "?" + String.join("&", kept)),
-                (hosts.isEmpty() ? "localhost" : hosts) + "/" + decoded(where, database),
+                servers(hosts),
+                servers(hosts) + "/" + decoded(where, database),
                 user,
                 password,
                 keyPassword);
+    }
+
+    /** Each with its port, so that a wrong guess shows. */
+    private static String servers(String hosts) {
+        return Arrays.stream(hosts.split(","))
+                .map(host -> (host.isEmpty() || host.startsWith(":") ? "localhost" : "") + host)
+                .map(host -> host.matches(".*:[0-9]{1,5}") ? host : host + ":5432")
+                .collect(Collectors.joining(","));
     }
 
     boolean holdsPassword() {

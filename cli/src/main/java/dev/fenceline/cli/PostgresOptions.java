@@ -1,31 +1,26 @@
 package dev.fenceline.cli;
 
-import java.nio.file.Path;
+import dev.fenceline.migrations.FenceMigrations;
+import dev.fenceline.migrations.FenceOperations;
+import dev.fenceline.migrations.Wording;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.sql.SQLException;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** How a command reaches the database. */
-final class PostgresOptions {
+final class PostgresOptions extends ServerOptions {
 
-    private static final String INSTEAD =
-            "Set FENCELINE_PASSWORD, or use --password-file or ~/.pgpass, or leave it out and be asked.";
+    private static final String CHECK = "Check the role and its password.";
     private static final int CONNECT_SECONDS = 10;
-
-    private final Terminal terminal;
-
-    @Spec(Spec.Target.MIXEE)
-    @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
-    private CommandSpec spec;
-
-    private @Nullable String url;
 
     @Option(
             names = "--user",
@@ -39,10 +34,14 @@ final class PostgresOptions {
             paramLabel = "FILE",
             order = 82,
             description = "Take the password from the first line of this file.")
-    private @Nullable Path passwordFile;
+    private @Nullable String passwordFile;
 
     PostgresOptions(Terminal terminal) {
-        this.terminal = terminal;
+        super(
+                terminal,
+                "--url",
+                "FENCELINE_URL",
+                "Set FENCELINE_PASSWORD, or use --password-file or ~/.pgpass, or leave it out and be asked.");
     }
 
     @Option(
@@ -54,13 +53,12 @@ final class PostgresOptions {
         try {
             if (text != null
                     && PostgresAddress.parse("The address of --url", text).holdsPassword()) {
-                throw Passwords.refused(spec, "A password in --url", INSTEAD);
+                throw refused("A password in --url");
             }
         } catch (Failure e) {
-            // Of any other exception picocli repeats the argument.
-            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()));
+            throw misunderstood(String.valueOf(e.getMessage()));
         }
-        url = text;
+        address(text);
     }
 
     @Option(
@@ -69,27 +67,27 @@ final class PostgresOptions {
             arity = "0..1",
             fallbackValue = "")
     void password(String ignored) {
-        if (ignored != null) {
-            throw Passwords.refused(spec, "A password as an argument", INSTEAD);
-        }
+        refusePassword(ignored);
     }
 
-    boolean given() {
-        return url != null || terminal.variable("FENCELINE_URL").isPresent();
+    /** What it says to do, it says as commands. */
+    FenceMigrations migrations() {
+        return FenceMigrations.on(connect()).worded(Wording.SHELL);
+    }
+
+    /** What it says to do, it says as commands. */
+    FenceOperations operations() {
+        return FenceOperations.on(connect()).worded(Wording.SHELL);
     }
 
     /** Connects once, so that a wrong address or password is told before anything else, and asks for a password if one is wanted. */
     DataSource connect() {
-        PostgresAddress address = url != null
-                ? PostgresAddress.parse("The address of --url", url)
-                : PostgresAddress.parse(
-                        "The address of FENCELINE_URL",
-                        terminal.variable("FENCELINE_URL")
-                                .orElseThrow(
-                                        () -> Failure.usage(
-                                                "No database is named: give --url postgresql://host/database, or set FENCELINE_URL.")));
-        Optional<String> password = Passwords.from(
-                        terminal, "--password-file", passwordFile, "FENCELINE_PASSWORD", "PGPASSWORD")
+        PostgresAddress address = PostgresAddress.parse(
+                where(),
+                address()
+                        .orElseThrow(() -> Failure.usage(
+                                "No database is named: give --url postgresql://host/database, or set FENCELINE_URL.")));
+        Optional<String> password = password("--password-file", passwordFile, "FENCELINE_PASSWORD", "PGPASSWORD")
                 .or(address::password);
         PGSimpleDataSource source = source(address, password);
         try {
@@ -97,7 +95,7 @@ final class PostgresOptions {
             return source;
         } catch (SQLException e) {
             if (password.isPresent() || !wantsPassword(e) || !terminal.answers()) {
-                throw failure(address, source.getUser(), e, password.isPresent());
+                throw failure(address, source.getUser(), e, password.isPresent() ? CHECK : instead());
             }
         }
         source.setPassword(terminal.askSecretly("Password of PostgreSQL at " + address.name() + ": "));
@@ -105,7 +103,7 @@ final class PostgresOptions {
             source.getConnection().close();
             return source;
         } catch (SQLException e) {
-            throw failure(address, source.getUser(), e, true);
+            throw failure(address, source.getUser(), e, CHECK);
         }
     }
 
@@ -136,23 +134,41 @@ final class PostgresOptions {
         return state.startsWith("28") || (state.equals("08004") && said(e).contains("password"));
     }
 
-    private static Failure failure(
-            PostgresAddress address, @Nullable String user, SQLException e, boolean hadPassword) {
+    private static Failure failure(PostgresAddress address, @Nullable String user, SQLException e, String remedy) {
         String state = Objects.requireNonNullElse(e.getSQLState(), "");
         String database = "PostgreSQL at " + address.name();
         if (wantsPassword(e)) {
+            String login = user == null
+                    ? "'" + System.getProperty("user.name")
+                            + "', the user of this system, since neither --user nor the address names one"
+                    : "'" + user + "'";
             return new Failure(
-                    Outcome.REFUSED,
-                    database + " refused the login" + (user == null ? "" : " of '" + user + "'") + ": " + said(e)
-                            + (hadPassword ? ". Check the role and its password." : ". " + INSTEAD),
-                    e);
+                    Outcome.REFUSED, database + " refused the login of " + login + ": " + said(e) + ". " + remedy, e);
         }
         if (state.startsWith("08") || state.startsWith("57P") || state.startsWith("53")) {
             return new Failure(
-                    Outcome.UNREACHABLE, database + " cannot be reached: " + said(e) + ". Nothing was sent to it.", e);
+                    Outcome.UNREACHABLE,
+                    "Cannot reach PostgreSQL at " + address.servers() + ": " + reason(e) + ". Nothing was sent to it.",
+                    e);
         }
         return new Failure(
                 Outcome.REFUSED, database + " refused the connection: " + said(e) + " (SQLSTATE " + state + ").", e);
+    }
+
+    /** Of a server that was not reached the driver says why in a cause only. */
+    private static String reason(SQLException e) {
+        for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnknownHostException) {
+                return "unknown host";
+            }
+            if (cause instanceof SocketTimeoutException) {
+                return "no answer in time";
+            }
+            if (cause instanceof ConnectException || cause instanceof NoRouteToHostException) {
+                return String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
+            }
+        }
+        return said(e);
     }
 
     private static String said(SQLException e) {

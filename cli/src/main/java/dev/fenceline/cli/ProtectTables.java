@@ -1,5 +1,7 @@
 package dev.fenceline.cli;
 
+import dev.fenceline.migrations.Change;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -11,7 +13,7 @@ import picocli.CommandLine.Option;
         description =
                 "Puts tables into one mode: observe records writers without their lock and lets them pass, enforce refuses them. The way"
                         + " from enforce back to observe takes effect at once.")
-final class ProtectTables extends Subcommand {
+final class ProtectTables extends ChangeTables {
 
     @Mixin
     private final TableOptions tables;
@@ -25,21 +27,13 @@ final class ProtectTables extends Subcommand {
             description = "observe or enforce, whatever the file says.")
     private Mode mode = Mode.OBSERVE;
 
-    @Mixin
-    private final ApplySettings settings;
-
-    @Mixin
-    private final PostgresOptions postgres;
-
     ProtectTables(Terminal terminal) {
         super(terminal);
         this.tables = new TableOptions(terminal);
-        this.settings = new ApplySettings(terminal);
-        this.postgres = new PostgresOptions(terminal);
     }
 
     @Override
-    Report run() throws InterruptedException {
-        return Apply.protect(tables, Optional.of(mode), settings, postgres);
+    List<Change> changes() {
+        return List.copyOf(ChangeOptions.protections(tables.declared(), Optional.of(mode)));
     }
 }

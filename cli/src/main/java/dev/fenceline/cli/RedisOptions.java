@@ -8,19 +8,15 @@ import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
 import java.net.URI;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** How a command reaches the lock server. */
-final class RedisOptions {
+final class RedisOptions extends ServerOptions {
 
     private static final String HOST = "(?:\\[[0-9A-Fa-f:.%]+\\]|[^:/?#@,\\[\\]\\s]*)(?::[0-9]{1,5})?";
     private static final Pattern SCHEME = Pattern.compile(
@@ -28,16 +24,6 @@ final class RedisOptions {
     private static final String FORM =
             "redis://host[:port], redis-sentinel://host[:port],…#master or redis-cluster://host[:port],…,"
                     + " with rediss for TLS";
-    private static final String INSTEAD =
-            "Set FENCELINE_REDIS_PASSWORD, or use --redis-password-file, or leave it out and be asked; a user goes to --redis-user.";
-
-    private final Terminal terminal;
-
-    @Spec(Spec.Target.MIXEE)
-    @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
-    private CommandSpec spec;
-
-    private @Nullable String uri;
 
     @Option(names = "--redis-user", paramLabel = "USER", order = 84, description = "The user of Redis's access list.")
     private @Nullable String user;
@@ -47,7 +33,7 @@ final class RedisOptions {
             paramLabel = "FILE",
             order = 85,
             description = "Take the password of Redis from the first line of this file.")
-    private @Nullable Path passwordFile;
+    private @Nullable String passwordFile;
 
     @Option(
             names = "--key-prefix",
@@ -58,19 +44,22 @@ final class RedisOptions {
     private String keyPrefix = "fenceline";
 
     RedisOptions(Terminal terminal) {
-        this.terminal = terminal;
+        super(
+                terminal,
+                "--redis",
+                "FENCELINE_REDIS",
+                "Set FENCELINE_REDIS_PASSWORD, or use --redis-password-file, or leave it out and be asked; a user goes to --redis-user.");
     }
 
     @Option(names = "--redis", paramLabel = "URI", order = 83, description = FORM + "; without it FENCELINE_REDIS.")
     void uri(String text) {
         if (text != null && text.contains("@")) {
-            throw Passwords.refused(spec, "A login in --redis", INSTEAD);
+            throw refused("A login in --redis");
         }
         if (text != null && !SCHEME.matcher(text).matches()) {
-            throw new ParameterException(
-                    spec.commandLine(), "The address of --redis is none of Redis. It reads " + FORM + ".");
+            throw misunderstood("The address of --redis is none of Redis. It reads " + FORM + ".");
         }
-        uri = text;
+        address(text);
     }
 
     @Option(
@@ -79,36 +68,27 @@ final class RedisOptions {
             arity = "0..1",
             fallbackValue = "")
     void password(String ignored) {
-        if (ignored != null) {
-            throw Passwords.refused(spec, "A password as an argument", INSTEAD);
-        }
-    }
-
-    boolean given() {
-        return uri != null || terminal.variable("FENCELINE_REDIS").isPresent();
+        refusePassword(ignored);
     }
 
     /** Connects, and asks for a password if one is wanted and nobody gave one. */
     LockInspector connect() {
-        String where = uri == null ? "FENCELINE_REDIS" : "--redis";
-        String text = Optional.ofNullable(uri)
-                .or(() -> terminal.variable("FENCELINE_REDIS"))
+        String text = address()
                 .orElseThrow(() ->
                         Failure.usage("No lock server is named: give --redis redis://host, or set FENCELINE_REDIS."));
-        Optional<String> password =
-                Passwords.from(terminal, "--redis-password-file", passwordFile, "FENCELINE_REDIS_PASSWORD");
+        Optional<String> password = password("--redis-password-file", passwordFile, "FENCELINE_REDIS_PASSWORD");
         try {
-            return inspector(where, text, password);
+            return inspector(text, password);
         } catch (BackendMisconfiguredException e) {
             boolean asked = password.isEmpty() && !text.contains("@") && terminal.answers();
             if (!asked || !String.valueOf(e.getMessage()).contains("NOAUTH")) {
                 throw e;
             }
-            return inspector(where, text, Optional.of(terminal.askSecretly("Password of Redis: ")));
+            return inspector(text, Optional.of(terminal.askSecretly("Password of Redis: ")));
         }
     }
 
-    private LockInspector inspector(String where, String text, Optional<String> password) {
+    private LockInspector inspector(String text, Optional<String> password) {
         LockOptions options;
         try {
             options = LockOptions.builder()
@@ -120,7 +100,7 @@ final class RedisOptions {
         }
         Matcher matcher = SCHEME.matcher(text);
         if (!matcher.matches()) {
-            throw unreadable(where);
+            throw unreadable();
         }
         boolean cluster = "-cluster".equals(matcher.group(2));
         List<RedisURI> servers;
@@ -130,7 +110,7 @@ final class RedisOptions {
                     : List.of(RedisURI.create(text));
         } catch (IllegalArgumentException e) {
             // Says the whole address again.
-            throw unreadable(where);
+            throw unreadable();
         }
         for (RedisURI server : servers) {
             // Those of the address itself stay, unless others are given; RedisURI has no getter that shows them.
@@ -144,7 +124,7 @@ final class RedisOptions {
                 : LockInspector.connect(servers.get(0), options);
     }
 
-    private static Failure unreadable(String where) {
-        return Failure.usage("The address of " + where + " is none of Redis. It reads " + FORM + ".");
+    private Failure unreadable() {
+        return Failure.usage(where() + " is none of Redis. It reads " + FORM + ".");
     }
 }

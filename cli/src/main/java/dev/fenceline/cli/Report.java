@@ -23,8 +23,8 @@ final class Report {
             this.code = code;
         }
 
-        String on(String text, boolean colour) {
-            return !colour || code.isEmpty() ? text : "\u001b[" + code + "m" + text + "\u001b[0m";
+        String on(String text, Terminal terminal) {
+            return code.isEmpty() || !terminal.colour() ? text : "\u001b[" + code + "m" + text + "\u001b[0m";
         }
     }
 
@@ -69,9 +69,9 @@ final class Report {
         return fields;
     }
 
-    List<String> lines(boolean colour) {
+    List<String> lines(Terminal terminal) {
         return lines.stream()
-                .map(line -> line.style().on(Texts.printable(line.text()), colour))
+                .map(line -> line.style().on(Texts.printable(line.text()), terminal))
                 .toList();
     }
 }

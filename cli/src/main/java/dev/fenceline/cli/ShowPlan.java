@@ -1,33 +1,21 @@
 package dev.fenceline.cli;
 
-import dev.fenceline.migrations.Change;
-import dev.fenceline.migrations.FenceMigrations;
-import java.util.List;
+import dev.fenceline.migrations.Plan;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** Tells what would be done, and does nothing. */
 @Command(
         name = "plan",
         description =
                 "Shows what apply would do to which table, and which locks it would take meanwhile. Changes nothing.")
-final class ShowPlan extends Subcommand {
-
-    @Mixin
-    private final ChangeOptions wanted;
-
-    @Mixin
-    private final PostgresOptions postgres;
+final class ShowPlan extends TellPlan {
 
     ShowPlan(Terminal terminal) {
         super(terminal);
-        this.wanted = new ChangeOptions(terminal);
-        this.postgres = new PostgresOptions(terminal);
     }
 
     @Override
-    Report run() {
-        List<Change> changes = wanted.changes();
-        return Steps.report(FenceMigrations.on(postgres.connect()).plan(changes));
+    Report tell(Plan plan) {
+        return Steps.report(plan);
     }
 }

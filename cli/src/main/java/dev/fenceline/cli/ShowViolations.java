@@ -1,6 +1,5 @@
 package dev.fenceline.cli;
 
-import dev.fenceline.migrations.FenceOperations;
 import dev.fenceline.migrations.Violations;
 import java.time.Duration;
 import java.util.List;
@@ -34,8 +33,8 @@ final class ShowViolations extends Subcommand {
 
     @Override
     Report run() {
-        Duration past = Texts.duration("--since", since);
-        List<Violations> found = FenceOperations.on(postgres.connect()).violations(past);
+        Duration past = Texts.duration("--since", since, "1ms", "3650d");
+        List<Violations> found = postgres.operations().violations(past);
         Report report = Report.of(found.isEmpty() ? Outcome.OK : Outcome.FINDINGS);
         found.forEach(each -> report.line(Report.Style.DOUBTFUL, each.toString()));
         report.line(

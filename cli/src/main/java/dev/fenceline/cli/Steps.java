@@ -4,6 +4,7 @@ import dev.fenceline.migrations.Applied;
 import dev.fenceline.migrations.Plan;
 import dev.fenceline.migrations.Step;
 import dev.fenceline.migrations.TableLock;
+import dev.fenceline.migrations.TableName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Plans, and what became of them, for people and for programs. */
 final class Steps {
+
+    private static final String WARNING = "warning: ";
 
     private Steps() {}
 
@@ -27,7 +30,7 @@ final class Steps {
                                 + lock.blocks() + ", " + lock.held() + "; " + lock.why()));
             }
         }
-        warn(report, plan);
+        plan.warnings().forEach(warning -> report.line(Report.Style.DOUBTFUL, WARNING + warning));
         long open = plan.steps().stream()
                 .filter(step -> step.state() == Step.State.TO_DO)
                 .count();
@@ -36,21 +39,26 @@ final class Steps {
                 .field("warnings", plan.warnings());
     }
 
-    static void warn(Report report, Plan plan) {
-        plan.warnings().forEach(warning -> report.line(Report.Style.DOUBTFUL, "warning: " + warning));
+    static String warning(String warning, Terminal terminal) {
+        return Report.Style.DOUBTFUL.on(Texts.printable(WARNING + warning), terminal);
     }
 
     static boolean nothingToDo(Plan plan) {
         return plan.steps().stream().noneMatch(step -> step.state() == Step.State.TO_DO);
     }
 
-    /** The tables that a plan would change, for questions: the first five, and how many more. */
+    /** The tables that a plan would change, for questions. */
     static String tables(Plan plan) {
-        List<String> names = plan.steps().stream()
+        return tables(plan.steps().stream()
                 .filter(step -> step.state() == Step.State.TO_DO)
-                .map(step -> step.change().table().toString())
+                .map(step -> step.change().table())
                 .distinct()
-                .toList();
+                .toList());
+    }
+
+    /** The first five, and how many more. */
+    static String tables(List<TableName> tables) {
+        List<String> names = tables.stream().map(TableName::toString).toList();
         return names.stream().limit(5).collect(Collectors.joining(", "))
                 + (names.size() > 5 ? " and " + (names.size() - 5) + " more" : "");
     }

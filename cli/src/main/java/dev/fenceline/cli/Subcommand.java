@@ -1,5 +1,7 @@
 package dev.fenceline.cli;
 
+import dev.fenceline.migrations.Plan;
+import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,6 +26,13 @@ abstract class Subcommand implements Callable<Integer> {
     /** Does the work; what it throws becomes a line and an exit code. */
     abstract Report run() throws Exception;
 
+    /** Says what is to be known before anything happens; where programs read the output, beside it. */
+    final void warn(Plan plan) {
+        PrintWriter to = output.json ? terminal.err() : terminal.out();
+        plan.warnings().forEach(warning -> to.println(Steps.warning(warning, terminal)));
+        to.flush();
+    }
+
     @Override
     public final Integer call() {
         String command = spec.qualifiedName(" ").substring("fenceline ".length());
@@ -32,7 +41,7 @@ abstract class Subcommand implements Callable<Integer> {
             if (output.json) {
                 terminal.out().println(Json.document(command, report.outcome(), report.fields()));
             } else {
-                report.lines(terminal.colour()).forEach(terminal.out()::println);
+                report.lines(terminal).forEach(terminal.out()::println);
             }
             terminal.out().flush();
             return report.outcome().exitCode();
@@ -40,7 +49,7 @@ abstract class Subcommand implements Callable<Integer> {
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
-            return Failures.report(terminal, command, Failure.of(e), output.json, output.verbose);
+            return Failures.report(terminal, command, Failure.of(e), output);
         }
     }
 }

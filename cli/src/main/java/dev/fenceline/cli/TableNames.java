@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Tables alone, for commands that need no locks of them. They have to be named: no file is looked for. */
+/** Tables alone, for commands that need no locks of them. They have to be named: these commands take none from a file that lies there. */
 final class TableNames {
 
     @Option(
@@ -21,8 +21,12 @@ final class TableNames {
             names = "--file",
             paramLabel = "FILE",
             order = 14,
-            description = "All tables of a file as protect reads it.")
+            description = "All tables of a file as protect reads it, such as " + TableOptions.FILE + ".")
     private @Nullable Path file;
+
+    /** For one slip less: to take the protection off all tables has to be said. */
+    static final String NONE = "No table is named: give --table app.order, or --file " + TableOptions.FILE
+            + " for all tables of that file; this command looks for no file by itself.";
 
     List<TableName> names() {
         if (file != null && !tables.isEmpty()) {
@@ -35,7 +39,7 @@ final class TableNames {
                     .toList();
         }
         if (tables.isEmpty()) {
-            throw Failure.usage("No table is named: give --table app.order, or --file with a list.");
+            throw Failure.usage(NONE);
         }
         return parsed(tables);
     }

@@ -15,6 +15,9 @@ final class TableOptions {
 
     static final String FILE = "fenceline.yaml";
 
+    /** The whole form in one line. */
+    static final String EXAMPLE = "tables: [{table: app.order, lock: order, key: [id], mode: observe}]";
+
     private final Terminal terminal;
 
     @ArgGroup(exclusive = false, multiplicity = "0..*")
@@ -24,8 +27,8 @@ final class TableOptions {
             names = "--file",
             paramLabel = "FILE",
             order = 14,
-            description = "Tables, locks, keys and modes in YAML; without it and without --table, " + FILE
-                    + " in this folder.")
+            description = "Tables, locks, keys and modes in YAML: " + EXAMPLE + "; without it and without --table, "
+                    + FILE + " in this folder.")
     private @Nullable Path file;
 
     TableOptions(Terminal terminal) {
@@ -104,7 +107,7 @@ final class TableOptions {
     /** The tables alone, which have to be named. */
     List<TableName> names() {
         if (file == null && tables.isEmpty()) {
-            throw Failure.usage("No table is named: give --table app.order, or --file with a list.");
+            throw Failure.usage(TableNames.NONE);
         }
         return tables.isEmpty()
                 ? declared().stream().map(Declared::name).toList()

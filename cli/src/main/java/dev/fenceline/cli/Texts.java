@@ -26,13 +26,28 @@ final class Texts {
         return shown.toString();
     }
 
+    /** With a full stop, which others leave out. */
+    static String sentence(String text) {
+        return text.matches("(?s).*[.!?:]\\s*") ? text : text + ".";
+    }
+
     /** What scripts take from an error is its line. */
     static String oneLine(String text) {
         return printable(text.strip().replaceAll("\\s*\\R\\s*", " "));
     }
 
+    /** Reads one that is within bounds, which are told as people type them. */
+    static Duration duration(String option, String text, String least, String most) {
+        Duration read = duration(option, text);
+        if (read.compareTo(duration(option, least)) < 0 || read.compareTo(duration(option, most)) > 0) {
+            throw Failure.usage("Invalid value for option '" + option + "': " + text + " is not from " + least + " to "
+                    + most + ".");
+        }
+        return read;
+    }
+
     /** Reads {@code 500ms}, {@code 2s}, {@code 5m}, {@code 24h} and {@code 30d}. */
-    static Duration duration(String option, String text) {
+    private static Duration duration(String option, String text) {
         Matcher matcher = DURATION.matcher(text);
         if (!matcher.matches()) {
             throw Failure.usage("Invalid value for option '" + option + "': '" + text

@@ -1,8 +1,9 @@
 package dev.fenceline.cli;
 
 import dev.fenceline.migrations.Change;
-import dev.fenceline.migrations.TableName;
+import dev.fenceline.migrations.Plan;
 import dev.fenceline.migrations.Unprotect;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -13,6 +14,9 @@ import picocli.CommandLine.Option;
         description =
                 "Takes the triggers off tables. To let writers pass for a while, rather protect with --mode observe.")
 final class UnprotectTables extends ChangeTables {
+
+    @Mixin
+    private final TableNames tables = new TableNames();
 
     @Option(
             names = "--subscriber",
@@ -29,16 +33,18 @@ final class UnprotectTables extends ChangeTables {
     }
 
     @Override
-    Change change(TableName table) {
-        Unprotect change = Unprotect.table(table);
-        return subscriber ? change.onSubscriber() : change;
+    List<Change> changes() {
+        return tables.names().stream()
+                .map(Unprotect::table)
+                .<Change>map(change -> subscriber ? change.onSubscriber() : change)
+                .toList();
     }
 
     @Override
-    void confirm(String tables) {
+    void before(Plan plan) {
         confirmation.require(
-                subscriber
-                        ? "This lets replication write " + tables + " without a lock."
-                        : "This lets everybody write " + tables + " without a lock, and nobody is recorded.");
+                (subscriber ? "This lets replication write " : "This lets everybody write ") + Steps.tables(plan)
+                        + " without a lock" + (subscriber ? "." : ", and nobody is recorded."),
+                () -> warn(plan));
     }
 }

@@ -1,6 +1,5 @@
 package dev.fenceline.cli;
 
-import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.migrations.Protect;
 import dev.fenceline.migrations.Verification;
 import java.util.List;
@@ -19,6 +18,9 @@ final class Verify extends Subcommand {
     private final TableOptions tables;
 
     @Mixin
+    private final ModeOption mode = new ModeOption();
+
+    @Mixin
     private final PostgresOptions postgres;
 
     Verify(Terminal terminal) {
@@ -29,9 +31,8 @@ final class Verify extends Subcommand {
 
     @Override
     Report run() {
-        List<Protect> declared =
-                tables.declared().stream().map(Declared::protect).toList();
-        Verification found = FenceMigrations.on(postgres.connect()).verify(declared);
+        List<Protect> declared = ChangeOptions.protections(tables.declared(), mode.mode());
+        Verification found = postgres.migrations().verify(declared);
         Report report = Report.of(found.isAsDeclared() ? Outcome.OK : Outcome.FINDINGS);
         found.differences().forEach(difference -> report.line(Report.Style.BAD, difference.toString()));
         if (found.isAsDeclared()) {

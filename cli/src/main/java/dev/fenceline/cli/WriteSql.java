@@ -1,14 +1,10 @@
 package dev.fenceline.cli;
 
-import dev.fenceline.migrations.Change;
-import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.migrations.MigrationFiles;
 import dev.fenceline.migrations.Plan;
 import java.nio.file.Path;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Gives the work to the user's own migrations. */
@@ -17,10 +13,7 @@ import picocli.CommandLine.Option;
         description =
                 "Prints the SQL that apply would run, or writes it and its undo into the folder of your own migrations, as"
                         + " V48__name.sql and U48__name.sql. Plain SQL: Flyway, Liquibase and psql run it.")
-final class WriteSql extends Subcommand {
-
-    @Mixin
-    private final ChangeOptions wanted;
+final class WriteSql extends TellPlan {
 
     @Option(
             names = "--out",
@@ -44,23 +37,20 @@ final class WriteSql extends Subcommand {
             description = "What their names say (${DEFAULT-VALUE}).")
     private String name = "fenceline";
 
-    @Mixin
-    private final PostgresOptions postgres;
-
     WriteSql(Terminal terminal) {
         super(terminal);
-        this.wanted = new ChangeOptions(terminal);
-        this.postgres = new PostgresOptions(terminal);
     }
 
     @Override
-    Report run() {
+    void check() {
         if ((folder == null) != (version == null)) {
             throw Failure.usage(
                     "--out and --version belong together: the folder of your migrations, and the version of this one.");
         }
-        List<Change> changes = wanted.changes();
-        Plan plan = FenceMigrations.on(postgres.connect()).plan(changes);
+    }
+
+    @Override
+    Report tell(Plan plan) {
         if (folder == null || version == null) {
             return Report.ok()
                     .line(plan.sql().stripTrailing())
@@ -84,7 +74,7 @@ final class WriteSql extends Subcommand {
                 .field("migration", files.migration().toString())
                 .field("undo", files.undo().toString())
                 .field("warnings", plan.warnings());
-        Steps.warn(report, plan);
+        warn(plan);
         return report;
     }
 }

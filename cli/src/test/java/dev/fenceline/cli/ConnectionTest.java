@@ -24,6 +24,9 @@ class ConnectionTest {
     private static final String INSTEAD =
             "Set FENCELINE_PASSWORD, or use --password-file or ~/.pgpass, or leave it out and be asked.";
 
+    private static final String MISSING_FILE =
+            "The file of --password-file does not exist. It takes the name of a file with the password in its first line.";
+
     private static Database database;
     private static String role;
 
@@ -122,6 +125,27 @@ class ConnectionTest {
     }
 
     @Test
+    void whereNobodyNamesARoleTheMessageTellsWhoseLoginWasRefused() {
+        String user = System.getProperty("user.name");
+        String url = database.url(role).replace(role + "@", "");
+        System.setProperty("user.name", role);
+        try {
+            new ScriptedTerminal()
+                    .with("FENCELINE_URL", url)
+                    .run("grant", "app", "--to", "x")
+                    .failsWith(
+                            1,
+                            "refused the login of '" + role
+                                    + "', the user of this system, since neither --user nor the address names one: ");
+        } finally {
+            System.setProperty("user.name", user);
+        }
+        terminal()
+                .run("grant", "app", "--to", "x", "--user", role)
+                .failsWith(1, "refused the login of '" + role + "': ");
+    }
+
+    @Test
     void aWrongPasswordIsNeverShownNotEvenInAStackTrace() {
         for (List<String> more : List.of(List.<String>of(), List.of("--verbose"), List.of("--json"))) {
             List<String> command = new java.util.ArrayList<>(List.of("grant", "app", "--to", "x"));
@@ -200,8 +224,14 @@ class ConnectionTest {
                 .run("install", "--url", "postgresql://127.0.0.1:" + free + "/x")
                 .failsWith(
                         3,
-                        "PostgreSQL at 127.0.0.1:" + free + "/x cannot be reached: Connection to",
-                        "Nothing was sent to it.");
+                        "Cannot reach PostgreSQL at 127.0.0.1:" + free
+                                + ": connection refused. Nothing was sent to it.");
+        new ScriptedTerminal()
+                .run("install", "--url", "postgresql://nosuch.invalid/x")
+                .fails(3, "Cannot reach PostgreSQL at nosuch.invalid:5432: unknown host. Nothing was sent to it.");
+        new ScriptedTerminal()
+                .run("install", "--url", "postgresql://nosuch.invalid,127.0.0.1:" + free + "/x")
+                .failsWith(3, "Cannot reach PostgreSQL at nosuch.invalid:5432,127.0.0.1:" + free + ": ");
     }
 
     @Test
@@ -220,14 +250,22 @@ class ConnectionTest {
                 .fails(2, "No database is named: give --url postgresql://host/database, or set FENCELINE_URL.");
         terminal()
                 .run("install", "--password-file", folder.resolve("none").toString())
-                .fails(2, "The file of --password-file, " + folder.resolve("none") + ", does not exist.");
+                .fails(2, MISSING_FILE);
+        for (String typed : new String[] {"hunter2", "hunter2/x\u00fc", "x".repeat(300) + "hunter2"}) {
+            Ran ran = terminal().run("install", "--password-file", typed, "--verbose");
+            assertThat(ran.ends(2).err())
+                    .startsWith("fenceline: The file of --password-file ")
+                    .doesNotContain("hunter2: ", "hunter2 ", "'hunter2");
+            assertThat(ran.err().lines().filter(line -> line.startsWith("fenceline: ")))
+                    .noneMatch(line -> line.contains("hunter2"));
+        }
         terminal()
                 .run("install", "--password-file", folder.toString())
-                .failsWith(2, "The file of --password-file, " + folder + ", cannot be read");
+                .failsWith(2, "The file of --password-file cannot be read");
         Path empty = Files.writeString(folder.resolve("empty"), "\nsecond line");
         terminal()
                 .run("install", "--password-file", empty.toString())
-                .fails(2, "The file of --password-file, " + empty + ", has no password in its first line.");
+                .fails(2, "The file of --password-file has no password in its first line.");
     }
 
     @Test
@@ -235,6 +273,6 @@ class ConnectionTest {
         assertThat(PostgresAddress.parse("x", "postgresql://h:1,[::1]:2/d%2F?a=b&user=u&sslpassword=k%20y&c=d"))
                 .isEqualTo(new PostgresAddress(
                         "jdbc:postgresql://h:1,[::1]:2/d%2F?a=b&c=d",
-                        "h:1,[::1]:2/d/", Optional.of("u"), Optional.empty(), Optional.of("k y")));
+                        "h:1,[::1]:2", "h:1,[::1]:2/d/", Optional.of("u"), Optional.empty(), Optional.of("k y")));
     }
 }

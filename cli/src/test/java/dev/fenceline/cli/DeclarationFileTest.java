@@ -41,14 +41,24 @@ class DeclarationFileTest {
                 """);
         assertThat(DeclarationFile.read(file))
                 .containsExactly(
-                        new Declared("app.order", "order", List.of("id"), Optional.of(Mode.OBSERVE), file + ", line 3"),
+                        new Declared(
+                                "app.order",
+                                "order",
+                                List.of("id"),
+                                Optional.of(Mode.OBSERVE),
+                                file + ", line 3, column 5"),
                         new Declared(
                                 "app.\"Order.Line\"",
                                 "order",
                                 List.of("tenant", "\"Order Id\""),
                                 Optional.of(Mode.ENFORCE),
-                                file + ", line 6"),
-                        new Declared("config", "config", List.of(), Optional.of(Mode.OBSERVE), file + ", line 12"));
+                                file + ", line 6, column 5"),
+                        new Declared(
+                                "config",
+                                "config",
+                                List.of(),
+                                Optional.of(Mode.OBSERVE),
+                                file + ", line 12, column 5"));
     }
 
     @ParameterizedTest
@@ -73,10 +83,22 @@ class DeclarationFileTest {
                 "tables:~- table: a~  key: [[id]]       | 3 | 9 | 'key' is to be a text",
                 "tables:~- table: a~  mode: watch       | 3 | 9 | mode 'watch' is neither observe nor enforce",
                 "tables:~- &x~  table: a~  lock: *x     | 4 | 9 | 'lock' is to be a text",
+                "tables:~- table: App.a.b~  lock: b~    | 2 | 10 | Table name 'App.a.b' has 3 parts. Name schema and table; a dot within a name is written in double quotes",
+                "tables:~- table: a~  lock: 9~          | 3 | 9 | Lock class '9' cannot be used: it is a letter followed by at most 63 letters, digits, '.', '-' or '_'. Put what varies into the parts, as in account:42",
+                "tables:~- table: a~  key: [id, a b]    | 3 | 13 | Column 'a b' cannot be read at character 3. Write it as in SQL: names with other characters than letters, digits and _, or with capitals, in double quotes, such as \"Odd.Name\"",
+                "tables:~^- table: a                    | 2 | 1 | a tab stands where YAML wants blanks",
+                "tables:~  - table: a~^ lock: b         | 3 | 1 | a tab stands where YAML wants blanks",
+                "tables:~  - table: a~    lock: b~     ^key: c | 4 | 6 | a tab stands where YAML wants blanks",
+                "tables:~  - table: a~   lock: b        | 3 | 4 | this line is indented neither as one above it nor deeper than what it belongs to",
+                "tables:~  - table: a~  lock: b         | 3 | 3 | this line is indented neither as one above it nor deeper than what it belongs to",
+                "tables:~  - table: a~    lock: b~     key: [id] | 4 | 9 | no key can begin here: mind the indentation, and quote a text that holds a colon",
+                "tables:~  - table: a~    lock: b: c    | 3 | 12 | no key can begin here: mind the indentation, and quote a text that holds a colon",
+                "tables:~  - table: 'a~    lock: b      | 2 | 12 | this is no YAML: found unexpected end of stream",
+                "tables:~  - table: a~    lock: @b      | 3 | 11 | this is no YAML: found character '@' that cannot start any token. (Do not use @ for indentation)",
                 "tables:~- {table: a, lock: b, key: []}~---~x: 1 | 4 | 1 | a second document begins here; one is read",
             })
     void aComplaintHasALineAndAColumn(String text, int line, int column, String complaint) throws IOException {
-        Path file = file(text.equals("''") ? "" : text.replace("~", "\n"));
+        Path file = file(text.equals("''") ? "" : text.replace("~", "\n").replace("^", "\t"));
         assertThatThrownBy(() -> DeclarationFile.read(file))
                 .isInstanceOfSatisfying(
                         Failure.class, failure -> assertThat(failure.outcome()).isEqualTo(Outcome.USAGE))
@@ -97,7 +119,8 @@ class DeclarationFileTest {
         Path none = folder.resolve("none.yaml");
         assertThatThrownBy(() -> DeclarationFile.read(none))
                 .isInstanceOf(Failure.class)
-                .hasMessage("The file " + none + " does not exist. It lists the tables to protect; see docs/cli.md.");
+                .hasMessage("The file " + none + " does not exist. It lists the tables to protect: "
+                        + "tables: [{table: app.order, lock: order, key: [id], mode: observe}]");
         assertThatThrownBy(() -> DeclarationFile.read(folder))
                 .isInstanceOf(Failure.class)
                 .hasMessageStartingWith("The file " + folder + " cannot be read");
@@ -113,11 +136,14 @@ class DeclarationFileTest {
         new ScriptedTerminal()
                 .with("FENCELINE_URL", "postgresql://localhost:1/x")
                 .run("plan", "--file", file.toString())
-                .failsWith(2, file + ", line 2: ", "'a b'");
+                .failsWith(2, file + ", line 2, column 13: Table name 'a b' cannot be read at character 3");
         Path twice = file("tables:\n  - {table: a, lock: b, key: []}\n  - {table: public.a, lock: b, key: []}\n");
         new ScriptedTerminal()
                 .with("FENCELINE_URL", "postgresql://localhost:1/x")
                 .run("plan", "--file", twice.toString())
-                .fails(2, "Table public.a is named twice: at " + twice + ", line 2 and at " + twice + ", line 3.");
+                .fails(
+                        2,
+                        "Table public.a is named twice: at " + twice + ", line 2, column 5 and at " + twice
+                                + ", line 3, column 5.");
     }
 }

@@ -40,6 +40,36 @@ class HelpTest {
     }
 
     @Test
+    void helpAndThePageNameTheSourcesOfPasswordsInTheOrderInWhichTheyAreTried() throws IOException {
+        String help = new ScriptedTerminal().run("--help").ends(0).out();
+        String page = Files.readString(Path.of("../docs/cli.md"));
+        for (String text : List.of(
+                help.substring(help.indexOf("in this order")), page.substring(page.indexOf("## Connections")))) {
+            assertThat(text)
+                    .containsSubsequence(
+                            "--password-file",
+                            "FENCELINE_PASSWORD",
+                            "PGPASSWORD",
+                            "FENCELINE_URL",
+                            "~/.pgpass",
+                            "prompt")
+                    .containsSubsequence(
+                            "--redis-password-file", "FENCELINE_REDIS_PASSWORD", "FENCELINE_REDIS", "prompt");
+        }
+    }
+
+    @Test
+    void whatIsNotUnderstoodIsASentence() {
+        assertThat(Texts.sentence("Missing")).isEqualTo("Missing.");
+        assertThat(Texts.sentence("Missing.")).isEqualTo("Missing.");
+        for (String command : List.of("protect", "fence show", "apply --attempts many", "grant", "apply --file")) {
+            assertThat(new ScriptedTerminal().run(command.split(" ")).ends(2).err())
+                    .as(command)
+                    .containsPattern("[.] See: fenceline [a-z ]+ --help");
+        }
+    }
+
+    @Test
     void everyCommandThatDoesSomethingSpeaksJson() {
         assertThat(commands().filter(command -> command.getSubcommands().isEmpty()))
                 .allSatisfy(command -> assertThat(command.getCommandSpec().findOption("--json"))
@@ -99,7 +129,7 @@ class HelpTest {
 
     @Test
     void namesFromElsewhereMoveNoCursor() {
-        assertThat(Report.ok().line("app \u001b[2J\u0007 order").lines(true))
+        assertThat(Report.ok().line("app \u001b[2J\u0007 order").lines(new ScriptedTerminal().answering()))
                 .containsExactly("app \\u001b[2J\\u0007 order");
         assertThat(Texts.oneLine("a\r\n  b\u001b")).isEqualTo("a b\\u001b");
     }

@@ -116,7 +116,7 @@ class InstallTest {
                         "(USE): 'everything' is none of app, rows, protection, operations, bypass. See: fenceline grant --help");
         database.terminal()
                 .run("grant", "app")
-                .fails(2, "Missing required option: '--to=ROLE' See: fenceline grant --help");
+                .fails(2, "Missing required option: '--to=ROLE'. See: fenceline grant --help");
         Database.empty()
                 .terminal()
                 .run("grant", "app", "--to", "postgres")

@@ -9,17 +9,24 @@ import dev.fenceline.LockName;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.lock.RedisLocks;
+import dev.fenceline.testkit.ClusterSpec;
 import dev.fenceline.testkit.EmbeddedServers;
+import dev.fenceline.testkit.RedisCluster;
 import dev.fenceline.testkit.RedisProcess;
+import dev.fenceline.testkit.RedisSentinel;
 import dev.fenceline.testkit.RedisSpec;
+import dev.fenceline.testkit.SentinelSpec;
 import dev.fenceline.testkit.Servers;
 import dev.fenceline.testkit.SharedServers;
+import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -199,7 +206,7 @@ class LocksTest {
         try (ServerSocket socket = new ServerSocket(0)) {
             free = socket.getLocalPort();
         }
-        for (String command : new String[] {"locks ls", "locks show a:1", "locks force-release a:1 --yes", "doctor"}) {
+        for (String command : new String[] {"locks ls", "locks show a:1", "locks force-release a:1 --yes"}) {
             new ScriptedTerminal()
                     .run((command + " --redis redis://127.0.0.1:" + free).split(" "))
                     .failsWith(3, "127.0.0.1:" + free);
@@ -211,6 +218,75 @@ class LocksTest {
         terminal().run("locks", "ls", "--limit", "0").failsWith(2, "0 is below 1");
         terminal().run("locks", "ls", "--key-prefix", "a b").failsWith(2, "--key-prefix: ");
         terminal().run("locks", "show", "a b").failsWith(2, "Lock class 'a b' cannot be used");
+    }
+
+    /** Two locks, so that in a Cluster of two masters or more nobody has to be lucky. */
+    private void seen(String address, Locks locks) throws InterruptedException {
+        try (FencedLease order = locks.fenced(ORDER).acquireWithin(Duration.ofSeconds(20));
+                FencedLease other = locks.fenced(LockName.of("order", 43)).acquireWithin(Duration.ofSeconds(20))) {
+            Ran ls = new ScriptedTerminal()
+                    .run("locks", "ls", "--redis", address, "--key-prefix", prefix, "--json")
+                    .ends(0);
+            assertThat(ls.json().at("/locks")).hasSize(2);
+            assertThat(ls.json().at("/locks/0/token").asLong())
+                    .isEqualTo(order.token().value());
+            assertThat(ls.json().at("/locks/1/token").asLong())
+                    .isEqualTo(other.token().value());
+            String[] release = {
+                "locks", "force-release", "order:42", "--yes", "--redis", address, "--key-prefix", prefix, "--json"
+            };
+            assertThat(new ScriptedTerminal()
+                            .run(release)
+                            .ends(0)
+                            .json()
+                            .at("/released")
+                            .asBoolean())
+                    .isTrue();
+            assertThat(new ScriptedTerminal()
+                            .run("locks", "show", "order:42", "--redis", address, "--key-prefix", prefix)
+                            .ends(0)
+                            .out())
+                    .contains("is free");
+        }
+    }
+
+    private LockOptions options() {
+        return LockOptions.builder()
+                .keyPrefix(prefix)
+                .lease(Duration.ofSeconds(60))
+                .restartDelay(Duration.ZERO)
+                .build();
+    }
+
+    @Test
+    void anAddressOfSentinelsLeadsToTheMasterThatTheyName() throws InterruptedException {
+        try (EmbeddedServers servers = Servers.embedded()) {
+            RedisSentinel redis = servers.sentinel(SentinelSpec.pair());
+            String address = redis.sentinels().stream()
+                    .map(sentinel -> sentinel.host() + ":" + sentinel.port())
+                    .collect(Collectors.joining(",", "redis-sentinel://", "#" + RedisSentinel.MASTER_NAME));
+            try (Locks locks = RedisLocks.connect(redis.uri(), options())) {
+                seen(address, locks);
+            }
+        }
+    }
+
+    @Test
+    void anAddressOfAClusterLeadsToAllOfItsMasters() throws InterruptedException {
+        try (EmbeddedServers servers = Servers.embedded()) {
+            RedisCluster cluster = servers.cluster(ClusterSpec.threeMasters());
+            List<RedisURI> seeds = cluster.uris().stream().map(RedisURI::create).toList();
+            List<String> hosts = cluster.masters().stream()
+                    .map(master -> master.host() + ":" + master.port())
+                    .toList();
+            try (Locks locks = RedisLocks.connectCluster(seeds, options())) {
+                seen("redis-cluster://" + String.join(",", hosts), locks);
+                seen("redis-cluster://" + hosts.get(1), locks);
+            }
+            new ScriptedTerminal()
+                    .run("locks", "ls", "--redis", "redis://" + hosts.get(0))
+                    .failsWith(1, "runs in mode 'cluster'", "at a shell by redis-cluster://host:port");
+        }
     }
 
     @Test

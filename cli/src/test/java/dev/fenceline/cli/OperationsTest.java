@@ -47,6 +47,21 @@ class OperationsTest {
         assertThat(json.json().at("/differences/0/remedy").asText()).isNotEmpty();
     }
 
+    /** Tables by arguments have no mode of their own, and could be compared with observe alone. */
+    @Test
+    void verifyComparesWithTheModeThatIsNamed() {
+        String[] enforced = {"verify", "--table", "orders", "--lock", "order", "--key", "id", "--mode", "enforce"};
+        assertThat(database.terminal().run(enforced).ends(1).out())
+                .contains("expected enforce by lock class 'order'", "found observe by lock class 'order'");
+
+        database.terminal()
+                .run("protect", "--mode", "enforce", "--table", "orders", "--lock", "order", "--key", "id")
+                .ends(0);
+
+        assertThat(database.terminal().run(enforced).ends(0).out()).isEqualToIgnoringNewLines("As declared: 1 table.");
+        assertThat(database.terminal().run(VERIFY).ends(1).out()).contains("Declare enforce if that is meant");
+    }
+
     @Test
     void verifyTellsThatTheSchemaIsMissing() {
         assertThat(Database.empty().terminal().run(VERIFY).ends(1).out()).containsIgnoringCase("install");
@@ -134,6 +149,61 @@ class OperationsTest {
                     .ends(0);
             assertThat(json.json().at("/blockers/0/application").asText()).isEqualTo("slow import");
             assertThat(json.json().at("/blockers/0/pid").asInt()).isPositive();
+            holder.rollback();
+        }
+    }
+
+    /** Not as a database that is out of reach: somebody has to look at who is there. */
+    @Test
+    void aRaiseThatWaitsForAnOpenTransactionNamesItAndWaitsAsLongAsItIsTold() throws Exception {
+        database.execute(CLAIM);
+        try (Connection holder = database.server().dataSource(database.name()).getConnection();
+                Statement statement = holder.createStatement()) {
+            statement.execute("SET application_name = 'slow import'");
+            holder.setAutoCommit(false);
+            statement.execute(
+                    "SELECT fenceline.enter('order:42', 1764000000000001, 'a0000000-0000-4000-8000-000000000001')");
+
+            Ran refused = database.terminal()
+                    .run("fence", "raise", "order:42", "--yes", "--wait", "3s", "--json")
+                    .ends(1);
+            assertThat(refused.json().at("/outcome").asText()).isEqualTo("refused");
+            assertThat(refused.err())
+                    .contains(
+                            "Raising the mark of lock 'order:42', for at most 3s: waiting for pid ",
+                            "'slow import'",
+                            " (2 s)")
+                    .contains(
+                            "fenceline: Raising the mark of lock 'order:42' refused: for 3000 ms a transaction under it did not end: pid ")
+                    .contains("(application 'slow import', idle in transaction since ", "SELECT pg_terminate_backend(");
+            holder.rollback();
+        }
+        assertThat(database.terminal()
+                        .run("fence", "raise", "order:42", "--yes")
+                        .ends(0)
+                        .out())
+                .contains("Whoever held the lock is refused here from now on, and is told that an operator did it.");
+        database.terminal()
+                .run("fence", "raise", "order:42", "--yes", "--wait", "2d")
+                .fails(2, "Invalid value for option '--wait': 2d is not from 1ms to 1d.");
+    }
+
+    @Test
+    void whereTimesAreNotShownItIsSaidToWhomTheyAre() throws SQLException {
+        database.execute(CLAIM);
+        String role = database.newRole("night_");
+        database.terminal().run("grant", "operations", "--to", role).ends(0);
+        try (Connection holder = database.server().dataSource(database.name()).getConnection();
+                Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute(
+                    "SELECT fenceline.enter('order:42', 1764000000000001, 'a0000000-0000-4000-8000-000000000001')");
+
+            assertThat(database.as(role)
+                            .run("fence", "blockers", "order:42")
+                            .ends(0)
+                            .out())
+                    .contains("; its state and times are shown to members of pg_read_all_stats alone)");
             holder.rollback();
         }
     }

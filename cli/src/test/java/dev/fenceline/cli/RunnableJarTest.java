@@ -3,6 +3,7 @@ package dev.fenceline.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +11,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -133,6 +137,49 @@ class RunnableJarTest {
             assertThat(ran.json().at("/schemaVersion").asText()).isEqualTo(FenceVersion.newest());
             assertThat(ran.out() + ran.err()).doesNotContain(PASSWORD, "INFO", "SLF4J");
         }
+    }
+
+    /** What the minute of a build gets into the jar by, and two builds of one source become two jars. */
+    @Test
+    void noFileInTheJarHasTheTimeOfItsBuild() throws IOException {
+        LocalDateTime written =
+                LocalDateTime.ofInstant(Instant.parse(System.getProperty("fenceline.build.time")), ZoneOffset.UTC);
+        try (JarFile jar = new JarFile(jar().orElseThrow().toFile())) {
+            assertThat(jar.stream().filter(entry -> entry.getName().startsWith("dev/fenceline/")))
+                    .isNotEmpty()
+                    .allSatisfy(entry ->
+                            assertThat(entry.getTimeLocal()).as(entry.getName()).isEqualTo(written));
+            assertThat(jar.stream())
+                    .as("those of others have the times of their own jars")
+                    .allSatisfy(entry ->
+                            assertThat(entry.getTimeLocal()).as(entry.getName()).isBeforeOrEqualTo(written));
+        }
+    }
+
+    @Test
+    void aPasswordIsAskedForOnAScreenAndNotShownThere() throws IOException, InterruptedException {
+        Database database = Database.installed();
+        String role = database.newRole("typist_");
+        database.execute("ALTER ROLE \"" + role + "\" SUPERUSER PASSWORD '" + PASSWORD + "'");
+        Path hba = Path.of(database.rows("SHOW hba_file").get(0));
+        Files.writeString(hba, "host all \"" + role + "\" all scram-sha-256\n" + Files.readString(hba));
+        database.execute("SELECT pg_reload_conf()");
+        Path screen = folder.resolve("screen");
+        Path err = folder.resolve("err");
+        Process process = start(
+                screen, err, onAScreen(command("fence", "show", "order:42")), "FENCELINE_URL", database.url(role));
+        try (Writer keyboard = process.outputWriter(StandardCharsets.UTF_8)) {
+            Waits.until("it asks for the password", LIMIT, () -> text(screen).contains("Password of PostgreSQL at "));
+            keyboard.write(PASSWORD + "\n");
+            keyboard.flush();
+            assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(text(screen))
+                .contains("Lock 'order:42' was never claimed here.")
+                .doesNotContain(PASSWORD);
+        assertThat(process.exitValue()).as("%s %s", text(screen), text(err)).isZero();
     }
 
     @Test

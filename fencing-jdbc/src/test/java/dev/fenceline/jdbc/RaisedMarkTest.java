@@ -50,7 +50,11 @@ class RaisedMarkTest {
             assertThatThrownBy(() -> JdbcWork.add(claim, 1, 10))
                     .isInstanceOf(StaleTokenException.class)
                     .hasMessageContaining(Long.toString(raised.token().value()));
-            assertThatThrownBy(() -> fence.claim(lease.token())).isInstanceOf(StaleTokenException.class);
+            assertThatThrownBy(() -> fence.claim(lease.token()))
+                    .isInstanceOfSatisfying(
+                            StaleTokenException.class,
+                            stale -> assertThat(stale.byOperator()).isTrue())
+                    .hasMessageContaining(", to which an operator has raised the mark.");
         }
         // Its clock is behind the mark by S + K, and it is told so by the refusal.
         assertThatThrownBy(() -> fence.under(lock).run(c -> TestDatabase.write(c, 1, 0)))

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -68,25 +69,33 @@ final class Network {
 
     /** Opens a connection for commands. */
     CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri, Duration handshake) {
-        RedisURI limited = limited(uri, handshake);
-        return unlessClosed(() -> client.connectAsync(StringCodec.UTF8, limited));
+        return opened(uri, handshake, limited -> client.connectAsync(StringCodec.UTF8, limited));
     }
 
     /** Opens a connection to listen on. */
     CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri, Duration handshake) {
-        RedisURI limited = limited(uri, handshake);
-        return unlessClosed(() -> client.connectPubSubAsync(StringCodec.UTF8, limited));
+        return opened(uri, handshake, limited -> client.connectPubSubAsync(StringCodec.UTF8, limited));
     }
 
     /** Opens a connection to a Sentinel. */
     CompletableFuture<StatefulRedisSentinelConnection<String, String>> connectSentinel(
             RedisURI uri, Duration handshake) {
-        RedisURI limited = limited(uri, handshake);
-        return unlessClosed(() -> client.connectSentinelAsync(StringCodec.UTF8, limited));
+        return opened(uri, handshake, limited -> client.connectSentinelAsync(StringCodec.UTF8, limited));
     }
 
-    private static RedisURI limited(RedisURI uri, Duration handshake) {
-        return RedisURI.builder(uri).withTimeout(handshake).build();
+    private <T> CompletableFuture<T> opened(
+            RedisURI uri, Duration handshake, Function<RedisURI, CompletionStage<T>> opening) {
+        return unlessClosed(() -> Login.of(uri, handshake)).thenCompose(login -> {
+            RedisURI limited = RedisURI.builder(uri)
+                    .withTimeout(handshake)
+                    .withAuthentication(login)
+                    .build();
+            try {
+                return unlessClosed(() -> opening.apply(limited));
+            } finally {
+                login.release();
+            }
+        });
     }
 
     private <T> CompletableFuture<T> unlessClosed(Supplier<CompletionStage<T>> opening) {

@@ -169,8 +169,10 @@ final class ServerRules {
 
     Fault otherMode(String found, @Nullable Throwable cause) {
         String remedy = switch (found) {
-            case "cluster" -> "Connect to a Cluster with RedisLocks.connectCluster.";
-            case "standalone" -> "Connect to a server that runs alone with RedisLocks.connect.";
+            case "cluster" ->
+                "Connect to a Cluster with RedisLocks.connectCluster, at a shell by redis-cluster://host:port.";
+            case "standalone" ->
+                "Connect to a server that runs alone with RedisLocks.connect, at a shell by redis://host:port.";
             case "sentinel" ->
                 "Name the Sentinels in a URI redis-sentinel://host:port,host:port#master, and connect with that.";
             default -> "Connect to a master of Redis itself.";

@@ -137,7 +137,7 @@ final class Topology {
         if (said.contains("cluster support disabled")) {
             return new BackendMisconfiguredException(
                     name + " runs without Cluster ('" + said + "'). Connect to a server that runs alone with"
-                            + " RedisLocks.connect.",
+                            + " RedisLocks.connect, at a shell by redis://host:port.",
                     thrown);
         }
         if (said.startsWith("NOPERM")) {

@@ -133,7 +133,9 @@ class DoctorTest {
         Finding found = only(doctor(node.uri(), options));
         assertThat(found.code()).isEqualTo("redis-mode");
         assertThat(found.severity()).isEqualTo(Severity.ERROR);
-        assertThat(found.remedy()).isEqualTo("Connect to a Cluster with RedisLocks.connectCluster.");
+        assertThat(found.remedy())
+                .isEqualTo(
+                        "Connect to a Cluster with RedisLocks.connectCluster, at a shell by redis-cluster://host:port.");
     }
 
     @Test

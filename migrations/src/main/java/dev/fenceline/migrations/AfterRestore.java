@@ -31,13 +31,16 @@ final class AfterRestore {
     private static final String REASON = "all marks are raised after a restore";
 
     private final Connection connection;
+    private final Wording wording;
     private final Duration patience;
     private final Consumer<? super RestoreProgress> progress;
     private final List<Restoration.Raised> raised = new ArrayList<>();
     private final List<Restoration.Left> left = new ArrayList<>();
 
-    AfterRestore(Connection connection, Duration patience, Consumer<? super RestoreProgress> progress) {
+    AfterRestore(
+            Connection connection, Wording wording, Duration patience, Consumer<? super RestoreProgress> progress) {
         this.connection = connection;
+        this.wording = wording;
         this.patience = patience;
         this.progress = progress;
     }
@@ -45,16 +48,17 @@ final class AfterRestore {
     Restoration run() throws SQLException {
         List<MarkedTable> tables = MarkedTable.all(connection);
         requireRights(tables);
-        UUID holder = FenceOperations.beginRaising(connection, null);
+        UUID holder = Raising.begin(connection, null);
         raiseGuard(holder);
-        connection.setAutoCommit(false);
         try {
             for (MarkedTable table : tables) {
                 raiseRows(table, holder);
             }
         } finally {
-            connection.rollback();
-            connection.setAutoCommit(true);
+            if (!connection.getAutoCommit()) {
+                connection.rollback();
+                connection.setAutoCommit(true);
+            }
         }
         return new Restoration(holder, raised, left);
     }
@@ -84,8 +88,8 @@ final class AfterRestore {
             throw new BackendMisconfiguredException(
                     "Raising all marks refused: " + String.join(", ", closed)
                             + " carry marks in their rows and are protected, and role '" + one("SELECT current_user")
-                            + "' may not go around the fence. Nothing was raised. Run FenceMigrations.on(owner).grantBypassTo(role)"
-                            + " as the owner of the schema.",
+                            + "' may not go around the fence. Nothing was raised. Run "
+                            + wording.grant(Wording.Right.BYPASS) + " as the owner of the schema.",
                     null);
         }
     }
@@ -96,26 +100,19 @@ final class AfterRestore {
         long looked = 0;
         long marks = 0;
         for (boolean more = true; more; ) {
-            try (PreparedStatement statement = connection.prepareStatement(
-                    "SELECT last_lock, looked, raised, busy FROM fenceline.raise_marks_v1(?, ?, ?)")) {
-                statement.setObject(1, holder);
-                statement.setString(2, after);
-                statement.setInt(3, LOCKS);
-                try (ResultSet row = statement.executeQuery()) {
-                    row.next();
-                    after = row.getString(1);
-                    looked += row.getLong(2);
-                    marks += row.getLong(3);
-                    busy.addAll(List.of((String[]) row.getArray(4).getArray()));
-                    more = row.getLong(2) == LOCKS;
-                }
-            }
+            String from = after;
+            Batch batch = ReadCommitted.ask(connection, session -> raiseBatch(session, holder, from));
+            after = batch.last();
+            looked += batch.looked();
+            marks += batch.raised();
+            busy.addAll(batch.busy());
+            more = batch.looked() == LOCKS;
             progress.accept(new RestoreProgress(GUARD, looked, marks, !more && busy.isEmpty()));
         }
         for (String lock : busy) {
-            Optional<String> inUse = FenceOperations.raise(connection, lock, holder, patience);
-            inUse.ifPresent(reason -> left.add(new Restoration.Left(GUARD, "lock '" + lock + "'", reason)));
-            marks += inUse.isPresent() ? 0 : 1;
+            Optional<Raising.Obstacle> obstacle = Raising.raise(connection, lock, holder, patience);
+            obstacle.ifPresent(it -> left.add(new Restoration.Left(GUARD, "lock '" + lock + "'", it.reason())));
+            marks += obstacle.isPresent() ? 0 : 1;
         }
         if (!busy.isEmpty()) {
             progress.accept(new RestoreProgress(GUARD, looked, marks, true));
@@ -123,10 +120,26 @@ final class AfterRestore {
         raised.add(new Restoration.Raised(GUARD, marks));
     }
 
+    private record Batch(String last, long looked, long raised, List<String> busy) {}
+
+    private static Batch raiseBatch(Connection session, UUID holder, String after) throws SQLException {
+        try (PreparedStatement statement = session.prepareStatement(
+                "SELECT last_lock, looked, raised, busy FROM fenceline.raise_marks_v1(?, ?, ?)")) {
+            statement.setObject(1, holder);
+            statement.setString(2, after);
+            statement.setInt(3, LOCKS);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return new Batch(row.getString(1), row.getLong(2), row.getLong(3), Sql.texts(row, 4));
+            }
+        }
+    }
+
     private void raiseRows(MarkedTable table, UUID holder) throws SQLException {
         List<String> after = List.of();
         long looked = 0;
         long marks = 0;
+        int leftBefore = left.size();
         do {
             List<String> from = after;
             // Without a key this is the one statement for all rows, and waits.
@@ -144,13 +157,45 @@ final class AfterRestore {
             }
             progress.accept(new RestoreProgress(table.name(), looked, marks, after.isEmpty()));
         } while (!after.isEmpty());
+        MarkedTable.Rest rest = lookAgain(table, holder);
+        if (rest.unraised() > 0 && left.size() == leftBefore) {
+            marks += sweep(table, holder);
+        }
+        if (rest.tooHigh() > 0) {
+            left.add(new Restoration.Left(
+                    table.name(),
+                    rest.tooHigh() == 1 ? "the mark of 1 row" : "the marks of " + rest.tooHigh() + " rows",
+                    "they are so high that none can be higher, and were claimed by no fence. Find out who wrote them; then set"
+                            + " fence_token = 0 and fence_holder = NULL WHERE fence_token >= " + MarkedTable.HIGHEST));
+        }
         raised.add(new Restoration.Raised(table.name(), marks));
+    }
+
+    private MarkedTable.Rest lookAgain(MarkedTable table, UUID holder) throws SQLException {
+        return ReadCommitted.ask(connection, session -> {
+            set(table);
+            return table.rest(session, holder);
+        });
+    }
+
+    /**
+     * Raises what the pages have passed by. Whoever is still admitted may change the key of his row to one that is behind us; one statement sees all
+     * rows as of its beginning, and follows each to where it was moved.
+     */
+    private long sweep(MarkedTable table, UUID holder) throws SQLException {
+        return transaction(table, List.of(), () -> table.raiseAll(connection, holder))
+                .map(MarkedTable.Page::raised)
+                .orElse(0L);
     }
 
     /** Raises a page and commits it; empty, and noted as left, when somebody was in the way. */
     private Optional<MarkedTable.Page> transaction(MarkedTable table, List<String> after, Step step)
             throws SQLException {
-        prepare(table);
+        ReadCommitted.begin(connection);
+        set(table);
+        if (table.protection() == MarkedTable.Protection.PROTECTED) {
+            one("SELECT fenceline.bypass('" + REASON + "')::text");
+        }
         MarkedTable.Page page;
         try {
             page = step.raise();
@@ -171,7 +216,7 @@ final class AfterRestore {
     }
 
     /** Settings for this transaction: rows that a policy hides are an error and not passed over, and the key's operators are found. */
-    private void prepare(MarkedTable table) throws SQLException {
+    private void set(MarkedTable table) throws SQLException {
         try (PreparedStatement statement =
                 connection.prepareStatement("SELECT pg_catalog.set_config('row_security', 'off', true),"
                         + " pg_catalog.set_config('lock_timeout', ?, true),"
@@ -180,9 +225,6 @@ final class AfterRestore {
             statement.setString(1, Long.toString(patience.toMillis()));
             statement.setString(2, table.operatorSchemas());
             statement.executeQuery().close();
-        }
-        if (table.protection() == MarkedTable.Protection.PROTECTED) {
-            one("SELECT fenceline.bypass('" + REASON + "')::text");
         }
     }
 

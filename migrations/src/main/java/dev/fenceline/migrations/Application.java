@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -35,6 +36,7 @@ final class Application {
 
     private static final String BLOCKERS = Sql.resource("look_at_blockers.sql");
     private static final int NAMED = 20;
+    private static final Duration LEAST_IDLE = Duration.ofSeconds(1);
 
     private final DataSource dataSource;
     private final List<Pending> all;
@@ -200,13 +202,16 @@ final class Application {
     }
 
     private void carryOut(Connection session, Step step) throws SQLException {
-        session.setAutoCommit(false);
         try {
+            ReadCommitted.begin(session);
             try (PreparedStatement limit = session.prepareStatement(
-                    "SELECT pg_catalog.set_config(s.name, ?, true) FROM unnest('{lock_timeout,statement_timeout,"
-                            + "idle_in_transaction_session_timeout}'::text[]) AS s (name)")) {
-                // Idle too: if this process stops between two statements, nobody else does.
-                limit.setString(1, options.lockTimeout().toMillis() + "ms");
+                    "SELECT pg_catalog.set_config('lock_timeout', w.ms, true), pg_catalog.set_config('statement_timeout', w.ms, true),"
+                            + " pg_catalog.set_config('idle_in_transaction_session_timeout', ?, true) FROM (SELECT ?::text) AS w (ms)")) {
+                // Idle too: if this process stops between two statements, nobody else does. But that is a limit on us
+                // and not on a wait,
+                // and a busy machine may need more between two statements than it may wait for a lock.
+                limit.setString(1, max(options.lockTimeout(), LEAST_IDLE).toMillis() + "ms");
+                limit.setString(2, options.lockTimeout().toMillis() + "ms");
                 limit.executeQuery().close();
             }
             try (Statement statement = session.createStatement()) {
@@ -216,19 +221,14 @@ final class Application {
             }
             session.commit();
         } catch (SQLException e) {
-            rollBack(session, e);
+            ReadCommitted.rollBack(session, e);
             throw e;
         }
         session.setAutoCommit(true);
     }
 
-    private static void rollBack(Connection session, SQLException cause) {
-        try {
-            session.rollback();
-            session.setAutoCommit(true);
-        } catch (SQLException e) {
-            cause.addSuppressed(e);
-        }
+    private static Duration max(Duration one, Duration other) {
+        return one.compareTo(other) > 0 ? one : other;
     }
 
     /** Names who holds the table, which is who was in the way unless he has just gone. */

@@ -29,7 +29,8 @@ public record Blocker(
     @Override
     public String toString() {
         return "pid " + pid + " (application '" + application + "'"
-                + state.map(text -> ", " + text).orElse("")
+                + state.map(text -> ", " + text)
+                        .orElse("; its state and times are shown to members of pg_read_all_stats alone")
                 + stateSince.map(at -> " since " + at).orElse("")
                 + transactionSince.map(at -> ", in a transaction since " + at).orElse("") + ")";
     }

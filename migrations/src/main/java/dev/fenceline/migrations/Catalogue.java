@@ -26,6 +26,7 @@ final class Catalogue {
     private static final String TABLES = Sql.resource("look_at_tables.sql");
     private static final String COLUMNS = Sql.resource("look_at_columns.sql");
     private static final String TRIGGERS = Sql.resource("look_at_triggers.sql");
+    private static final String OTHERS = Sql.resource("look_at_others.sql");
     private static final String PROTECTION = Sql.resource("look_at_protection.sql");
 
     // One round trip where nothing is wrong; one for each part where something is, so that every fault is told.
@@ -50,7 +51,7 @@ final class Catalogue {
     }
 
     /** Refuses a database without the fence schema, with an older one, and a role that may not use it. */
-    void requireSchema() throws SQLException {
+    void requireSchema(Wording wording) throws SQLException {
         String role;
         String database;
         boolean standby;
@@ -74,19 +75,19 @@ final class Catalogue {
         }
         if (!installed) {
             throw new BackendMisconfiguredException(
-                    refused + "has no fence schema. Install it first: FenceMigrations.install().", null);
+                    refused + "has no fence schema. Install it first: " + wording.install() + ".", null);
         }
         if (!permitted) {
             throw new BackendMisconfiguredException(
                     refused + "does not let role '" + role + "' protect tables. Have the owner of schema fenceline run"
-                            + " FenceMigrations.grantProtectionTo(\"" + role + "\").",
+                            + " " + wording.grant(Wording.Right.PROTECTION, role) + ".",
                     null);
         }
         int version = version();
         if (version < NEEDED_VERSION) {
             throw new BackendMisconfiguredException(
                     refused + "has version " + version + " of the fence schema, and protecting tables needs version "
-                            + NEEDED_VERSION + ". Upgrade it first: FenceMigrations.install().",
+                            + NEEDED_VERSION + ". Upgrade it first: " + wording.install() + ".",
                     null);
         }
     }
@@ -100,7 +101,7 @@ final class Catalogue {
     }
 
     /** A name and what is there: a table, or else why not. */
-    record Found(TableName name, Optional<TableState> table, List<String> elsewhere) {}
+    record Found(TableName name, Optional<TableState> table, List<TableName> elsewhere) {}
 
     Map<TableName, Found> look(List<TableName> names) throws SQLException {
         List<Row> rows = new ArrayList<>();
@@ -112,7 +113,7 @@ final class Catalogue {
                 while (row.next()) {
                     TableName name = names.get(row.getInt("place") - 1);
                     if (row.getString("oid") == null) {
-                        found.put(name, new Found(name, Optional.empty(), Sql.texts(row, 11)));
+                        found.put(name, new Found(name, Optional.empty(), similar(row)));
                     } else {
                         rows.add(new Row(
                                 name,
@@ -130,6 +131,7 @@ final class Catalogue {
         List<Long> oids = rows.stream().map(Row::oid).toList();
         Map<Long, List<TableState.Column>> columns = columns(oids);
         Map<Long, List<TableState.Trigger>> triggers = triggers(oids);
+        Map<Long, List<TableState.Other>> others = others(oids);
         Map<Long, List<Protect>> said = said(rows);
         for (Row row : rows) {
             TableState state = new TableState(
@@ -143,6 +145,7 @@ final class Catalogue {
                     row.subscriptions,
                     columns.getOrDefault(row.oid, List.of()),
                     triggers.getOrDefault(row.oid, List.of()),
+                    others.getOrDefault(row.oid, List.of()),
                     said.getOrDefault(row.oid, List.of()));
             found.put(row.name, new Found(row.name, Optional.of(state), List.of()));
         }
@@ -158,6 +161,16 @@ final class Catalogue {
             boolean reachable,
             int partitions,
             List<String> subscriptions) {}
+
+    private static List<TableName> similar(ResultSet row) throws SQLException {
+        List<String> schemas = Sql.texts(row, 11);
+        List<String> names = Sql.texts(row, 12);
+        List<TableName> similar = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            similar.add(new TableName(schemas.get(i), names.get(i)));
+        }
+        return similar;
+    }
 
     private static TableState.Kind kind(ResultSet row) throws SQLException {
         if (!row.getString("relkind").matches("[rp]")) {
@@ -205,6 +218,23 @@ final class Catalogue {
             }
         }
         return triggers;
+    }
+
+    private Map<Long, List<TableState.Other>> others(List<Long> oids) throws SQLException {
+        Map<Long, List<TableState.Other>> others = new HashMap<>();
+        try (PreparedStatement look = connection.prepareStatement(OTHERS)) {
+            look.setArray(1, oids(oids));
+            try (ResultSet row = look.executeQuery()) {
+                while (row.next()) {
+                    others.computeIfAbsent(row.getLong(1), oid -> new ArrayList<>())
+                            .add(new TableState.Other(
+                                    new TableName(row.getString(2), row.getString(3)),
+                                    row.getString(4),
+                                    row.getString(5).charAt(0)));
+                }
+            }
+        }
+        return others;
     }
 
     private Map<Long, List<Protect>> said(List<Row> rows) throws SQLException {

@@ -116,6 +116,16 @@ final class ColumnSteps {
                         + " tokens that were stale before. End all work in row mode first, and let every lease end.");
     }
 
+    /** What the undo of a step takes away for good. */
+    static Optional<String> lossOfUndo(Step step) {
+        return step.change() instanceof AddColumns columns && step.state() == Step.State.TO_DO
+                ? Optional.of(
+                        "WARNING: " + columns.table()
+                                + ": this drops the columns with the marks of all rows, for good. Added again they"
+                                + " begin at 0 and admit tokens that were stale before. End all work in row mode first, and let every lease end.")
+                : Optional.empty();
+    }
+
     private static TableLock lock(TableState table, String why) {
         return new TableLock(table.name(), KEEPS_OUT_ALL, "writers and readers wait", ProtectionSteps.held(table), why);
     }

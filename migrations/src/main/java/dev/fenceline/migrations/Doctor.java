@@ -12,35 +12,26 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
-/** Looks at a live database for what takes away a promise of the fence. Reads the catalogue and the settings alone, as any role may. */
+/**
+ * Looks at a live database for what takes away a promise of the fence: the server and its settings here, the fence schema and its triggers in
+ * {@link SchemaDoctor}. Reads the catalogue and the settings alone, as any role may.
+ */
 final class Doctor {
 
     private static final int OLDEST = 140_000;
     private static final Duration SKEW = Duration.ofSeconds(5);
     private static final Duration TOO_FAR = Duration.ofHours(24);
-    private static final Pattern GRANTED = Pattern.compile("' fenceline\\.(\\w+)\\(");
-
-    private static final List<Grant> GRANTS = List.of(
-            new Grant("grant.sql", "claim_v1", "grantTo"),
-            new Grant("grant_rows.sql", "check_claim_v1", "grantRowsTo"),
-            new Grant("grant_protection.sql", "protect_v1", "grantProtectionTo"),
-            new Grant("grant_operations.sql", "begin_raising_v1", "grantOperationsTo"));
-
-    /** A grant, a function that nobody has without it, and how to run it again. */
-    private record Grant(String script, String sign, String method) {}
 
     private final Connection connection;
     private final InstantSource clock;
+    private final Wording wording;
     private final List<Finding> findings = new ArrayList<>();
 
-    Doctor(Connection connection, InstantSource clock) {
+    Doctor(Connection connection, InstantSource clock, Wording wording) {
         this.connection = connection;
+        this.wording = wording;
         this.clock = clock;
     }
 
@@ -66,21 +57,14 @@ final class Doctor {
         judge(server);
         judgeClock(server, before, after);
         settings(server.database());
-        Optional<Integer> version = SchemaCheck.version(SchemaCheck.functions(connection));
-        schema(server.database(), version);
-        operations();
-        triggers();
-        open();
-        if (version.equals(Optional.of(SchemaText.VERSION))) {
-            grants();
-        }
+        findings.addAll(new SchemaDoctor(connection, wording).findings(server.database()));
         findings.sort(Comparator.comparing(Finding::severity));
         return List.copyOf(findings);
     }
 
     /** What there is to say of a server with these settings. */
     static List<Finding> judged(Connection connection, Server server) {
-        Doctor doctor = new Doctor(connection, InstantSource.system());
+        Doctor doctor = new Doctor(connection, InstantSource.system(), Wording.JAVA);
         doctor.judge(server);
         return doctor.findings;
     }
@@ -158,8 +142,8 @@ final class Doctor {
                     "has " + server.replicas()
                             + (server.replicas() == 1 ? " replica" : " replicas")
                             + " and synchronous_standby_names is empty",
-                    "A replica that is promoted may lack the newest claims and writes, together. Run FenceOperations.afterRestore after a"
-                            + " promotion, or name a synchronous standby.");
+                    "A replica that is promoted may lack the newest claims and writes, together. Run "
+                            + wording.afterRestore() + " after a promotion, or name a synchronous standby.");
         }
         if (!server.encoding().equals("UTF8")) {
             find(
@@ -230,161 +214,11 @@ final class Doctor {
         }
     }
 
-    private void schema(String database, Optional<Integer> version) throws SQLException {
-        if (version.isEmpty()) {
-            find(
-                    "postgres-schema-missing",
-                    Severity.ERROR,
-                    subject(database),
-                    "has no fence schema",
-                    "Run FenceMigrations.on(owner).install().");
-        } else if (version.get() < SchemaText.VERSION) {
-            find(
-                    "postgres-schema-old",
-                    Severity.ERROR,
-                    subject(database),
-                    "has version " + version.get() + " of the fence schema, and this release calls version "
-                            + SchemaText.VERSION,
-                    "Run FenceMigrations.on(owner).install() of this release; earlier ones go on working with it.");
-        } else if (version.get() > SchemaText.VERSION) {
-            find(
-                    "postgres-schema-new",
-                    Severity.WARNING,
-                    subject(database),
-                    "has version " + version.get() + " of the fence schema, and this release knows version "
-                            + SchemaText.VERSION,
-                    "It goes on working. Look with the release that installed it.");
-        }
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(Sql.resource("verify_guard.sql"))) {
-            Set<String> missing = new TreeSet<>(Set.of("keep_mark", "keep_row", "keep_table"));
-            String persistence = "p";
-            while (row.next()) {
-                persistence = row.getString(4);
-                missing.remove(Optional.ofNullable(row.getString(1)).orElse(""));
-            }
-            if (!persistence.equals("p")) {
-                find(
-                        "postgres-guard-unlogged",
-                        Severity.ERROR,
-                        SchemaCheck.GUARD,
-                        "is unlogged, so that a crash of the server removes all marks",
-                        "Run ALTER TABLE fenceline.guard SET LOGGED, then FenceOperations.afterRestore.");
-            }
-            if (version.isPresent() && !missing.isEmpty()) {
-                find(
-                        "postgres-trigger-missing",
-                        Severity.ERROR,
-                        SchemaCheck.GUARD,
-                        "lacks the triggers " + missing + ", so that marks can fall or vanish",
-                        "See what FenceMigrations.verify says of them, and restore them.");
-            }
-        }
-    }
-
-    /** What became of transactions whose answer was lost is asked there; a record that a crash removed reads as never. */
-    private void operations() throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(Sql.resource("doctor_operations.sql"))) {
-            if (row.next() && !row.getString(1).equals("p")) {
-                find(
-                        "postgres-operations-unlogged",
-                        Severity.ERROR,
-                        "table fenceline.operation",
-                        "is unlogged, so that after a crash of the server work that was committed is said never to have happened",
-                        "Run ALTER TABLE fenceline.operation SET LOGGED.");
-            }
-        }
-    }
-
-    private void triggers() throws SQLException {
-        Set<String> stopping = new TreeSet<>();
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(Sql.resource("doctor_triggers.sql"))) {
-            while (row.next()) {
-                TriggerState state = TriggerState.of(row.getString(3));
-                boolean subscribed = row.getBoolean(4);
-                if (subscribed && state == TriggerState.ALWAYS) {
-                    stopping.add(row.getString(1));
-                } else if (state != TriggerState.ALWAYS && !(subscribed && state == TriggerState.ORIGIN)) {
-                    find(
-                            "postgres-trigger-state",
-                            state == TriggerState.ORIGIN ? Severity.WARNING : Severity.ERROR,
-                            "table " + row.getString(1),
-                            "has a trigger " + row.getString(2) + " that " + state.words(),
-                            "Run: ALTER TABLE " + row.getString(1) + " ENABLE ALWAYS TRIGGER " + row.getString(2)
-                                    + ";");
-                }
-            }
-        }
-        stopping.forEach(table -> find(
-                "postgres-subscriber",
-                Severity.ERROR,
-                "table " + table,
-                "is filled by a subscription and has triggers that fire always",
-                "They refuse or record the worker that applies the changes, which enters nothing, and replication stops. Run"
-                        + " Unprotect.table(…).onSubscriber() for it."));
-    }
-
-    private void open() throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(Sql.resource("doctor_open.sql"))) {
-            while (row.next()) {
-                boolean partition = row.getBoolean(3);
-                find(
-                        partition ? "postgres-partition-open" : "postgres-child-open",
-                        partition ? Severity.WARNING : Severity.ERROR,
-                        "table " + row.getString(2),
-                        partition
-                                ? "is a partition of the protected " + row.getString(1)
-                                        + " and can be truncated by itself"
-                                : "inherits from the protected " + row.getString(1) + " and is not protected itself",
-                        partition
-                                ? "Protect " + row.getString(1) + " again."
-                                : "Rows of a child do not fire its parent's triggers. Protect it too.");
-            }
-        }
-    }
-
-    private void grants() throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(Sql.resource("doctor_grants.sql"))) {
-            while (row.next()) {
-                String role = row.getString(1);
-                Set<String> has = Set.copyOf(Sql.texts(row, 2));
-                GRANTS.forEach(grant -> {
-                    Set<String> missing = granted(grant.script());
-                    missing.removeAll(has);
-                    if (has.contains(grant.sign()) && !missing.isEmpty()) {
-                        find(
-                                "postgres-grant",
-                                Severity.ERROR,
-                                "role '" + role + "'",
-                                "may call " + grant.sign() + " and lacks EXECUTE on " + String.join(", ", missing)
-                                        + " of schema fenceline",
-                                "It was granted by an earlier release, or in part. Run FenceMigrations.on(owner)."
-                                        + grant.method() + "(\"" + role + "\") again.");
-                    }
-                });
-            }
-        }
-    }
-
-    /** The functions that a grant of this release names. */
-    private static Set<String> granted(String script) {
-        Set<String> names = new TreeSet<>();
-        Matcher matcher = GRANTED.matcher(Sql.resource(script));
-        while (matcher.find()) {
-            names.add(matcher.group(1));
-        }
-        return names;
-    }
-
     private static boolean isOff(String value) {
         return Set.of("off", "false", "no", "0", "f", "n").contains(value);
     }
 
-    private static String subject(String database) {
+    static String subject(String database) {
         return "database '" + database + "'";
     }
 

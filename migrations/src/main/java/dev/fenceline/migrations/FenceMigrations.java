@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.time.InstantSource;
 import java.util.List;
@@ -36,11 +37,14 @@ import org.flywaydb.core.api.FlywayException;
 public final class FenceMigrations {
 
     private static final String SCHEMA = "fenceline";
+    private static final String NOT_GRANTED = "01007";
 
     private final DataSource dataSource;
+    private final Wording wording;
 
-    private FenceMigrations(DataSource dataSource) {
+    private FenceMigrations(DataSource dataSource, Wording wording) {
         this.dataSource = dataSource;
+        this.wording = wording;
     }
 
     /**
@@ -50,7 +54,17 @@ public final class FenceMigrations {
      * @return migrations of that database; nothing is sent yet
      */
     public static FenceMigrations on(DataSource dataSource) {
-        return new FenceMigrations(Objects.requireNonNull(dataSource, "dataSource"));
+        return new FenceMigrations(Objects.requireNonNull(dataSource, "dataSource"), Wording.JAVA);
+    }
+
+    /**
+     * Says in whose words messages, differences and findings tell what to do.
+     *
+     * @param other that of whoever reads them; {@link Wording#JAVA} where nothing is said
+     * @return a copy
+     */
+    public FenceMigrations worded(Wording other) {
+        return new FenceMigrations(dataSource, Objects.requireNonNull(other, "other"));
     }
 
     /**
@@ -119,8 +133,7 @@ public final class FenceMigrations {
     public Plan plan(List<? extends Change> changes) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
-            Planner.Planned planned = Planner.plan(new Catalogue(connection), List.copyOf(changes));
-            return new Plan(dataSource, planned.steps(), planned.warnings());
+            return new Plan(dataSource, Planner.plan(new Catalogue(connection), List.copyOf(changes), wording));
         } catch (SQLException e) {
             throw failure("Planning", "look at what the server said", e, e);
         }
@@ -204,7 +217,8 @@ public final class FenceMigrations {
     /**
      * Tells how the database differs from what is declared, for a check in CI: tables that are protected otherwise or not at all, protected tables that
      * nobody declares, triggers that were dropped, disabled or replaced, partitions that were attached since, mark columns of row mode with
-     * another default, and functions and triggers of the fence schema that somebody changed.
+     * another default, functions, views and triggers of the fence schema that somebody changed, parts of it that belong to somebody else, and
+     * rights there that no grant of the fence gives.
      *
      * <p><b>Guarantees:</b> nothing is changed, and no lock is taken on your tables: triggers are compared with those of a temporary table that is
      * rolled back. Definitions are compared as the server writes them, and so hold on every version of PostgreSQL.
@@ -221,7 +235,7 @@ public final class FenceMigrations {
      */
     public Verification verify(List<Protect> declared) {
         return Questions.askAndRollBack(
-                dataSource, "Verification", connection -> new Verifier(connection).verify(declared));
+                dataSource, wording, "Verification", connection -> new Verifier(connection, wording).verify(declared));
     }
 
     /**
@@ -242,20 +256,29 @@ public final class FenceMigrations {
 
     List<Finding> doctor(InstantSource clock) {
         return Questions.askAndRollBack(
-                dataSource, "Looking at the database", connection -> new Doctor(connection, clock).findings());
+                dataSource,
+                wording,
+                "Looking at the database",
+                connection -> new Doctor(connection, clock, wording).findings());
     }
 
     private void grant(String script, String step, String role) {
         try (Connection connection = dataSource.getConnection()) {
-            connection.setAutoCommit(true);
+            connection.setAutoCommit(false);
             try (PreparedStatement grant = connection.prepareStatement(Sql.resource(script))) {
                 grant.setString(1, role);
                 try (ResultSet text = grant.executeQuery();
                         Statement statement = connection.createStatement()) {
                     text.next();
                     // Both or neither, since the first lets somebody into the schema.
-                    statement.execute(Sql.resource("close_to_public.sql") + text.getString(1));
+                    statement.execute("SET LOCAL client_min_messages = warning; " + Sql.resource("close_to_public.sql")
+                            + text.getString(1));
+                    requireGranted(statement);
                 }
+                connection.commit();
+            } finally {
+                connection.rollback();
+                connection.setAutoCommit(true);
             }
         } catch (SQLException e) {
             throw failure(
@@ -263,6 +286,15 @@ public final class FenceMigrations {
                     "install first, connect as the owner of schema fenceline, and create the role",
                     e,
                     e);
+        }
+    }
+
+    /** Whoever grants what he has and may not pass on is warned and not refused. */
+    private static void requireGranted(Statement statement) throws SQLException {
+        for (SQLWarning warning = statement.getWarnings(); warning != null; warning = warning.getNextWarning()) {
+            if (Sql.state(warning).equals(NOT_GRANTED)) {
+                throw warning;
+            }
         }
     }
 

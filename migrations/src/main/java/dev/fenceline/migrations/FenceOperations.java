@@ -1,6 +1,5 @@
 package dev.fenceline.migrations;
 
-import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
 import java.sql.Connection;
@@ -15,7 +14,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Lets a person see who holds a fence in PostgreSQL and who is in the way, shut a holder out, and bring a restored database back into use.
@@ -37,8 +35,6 @@ public final class FenceOperations {
 
     private static final String MARK =
             "SELECT token, holder, claimed_at, claimed_by, is_raised FROM fenceline.describe_mark_v1(?)";
-    private static final String BEGIN = "SELECT fenceline.begin_raising_v1(?)";
-    private static final String RAISE = "SELECT fenceline.raise_v1(?, ?, ?)";
     // The times are asked for with the rights of the caller, who may be a member of pg_read_all_stats. Whose token is
     // newest does not
     // matter here, so any may be given.
@@ -55,10 +51,12 @@ public final class FenceOperations {
 
     private final DataSource dataSource;
     private final Duration patience;
+    private final Wording wording;
 
-    private FenceOperations(DataSource dataSource, Duration patience) {
+    private FenceOperations(DataSource dataSource, Duration patience, Wording wording) {
         this.dataSource = dataSource;
         this.patience = patience;
+        this.wording = wording;
     }
 
     /**
@@ -68,7 +66,7 @@ public final class FenceOperations {
      * @return operations on it, which wait 10 s for a mark that is in use; nothing is sent yet
      */
     public static FenceOperations on(DataSource dataSource) {
-        return new FenceOperations(Objects.requireNonNull(dataSource, "dataSource"), PATIENCE);
+        return new FenceOperations(Objects.requireNonNull(dataSource, "dataSource"), PATIENCE, Wording.JAVA);
     }
 
     /**
@@ -82,7 +80,17 @@ public final class FenceOperations {
         if (limit.toMillis() < 1 || limit.compareTo(Duration.ofDays(1)) > 0) {
             throw new IllegalArgumentException("A wait of " + limit + " is not between a millisecond and a day.");
         }
-        return new FenceOperations(dataSource, limit);
+        return new FenceOperations(dataSource, limit, wording);
+    }
+
+    /**
+     * Says in whose words messages tell what to do.
+     *
+     * @param other that of whoever reads them; {@link Wording#JAVA} where nothing is said
+     * @return a copy
+     */
+    public FenceOperations worded(Wording other) {
+        return new FenceOperations(dataSource, patience, Objects.requireNonNull(other, "other"));
     }
 
     /**
@@ -95,12 +103,15 @@ public final class FenceOperations {
      */
     public Optional<Mark> mark(LockName lock) {
         return Questions.ask(
-                dataSource, "Reading the mark of lock '" + lock + "'", connection -> mark(connection, lock));
+                dataSource, wording, "Reading the mark of lock '" + lock + "'", connection -> mark(connection, lock));
     }
 
     /**
      * Names the sessions that keep a claim of a lock waiting. One that does not end can be ended with {@code pg_terminate_backend};
      * its transaction is then certainly rolled back.
+     *
+     * <p><b>Not guaranteed:</b> state and times of another role's session: PostgreSQL shows them to members of {@code pg_read_all_stats} alone,
+     * and {@link Blocker} is without them for everybody else, and says so.
      *
      * @param lock the lock
      * @return the session that works under the mark, or those that share it or stand in front of it; empty when nobody is in the way
@@ -110,6 +121,7 @@ public final class FenceOperations {
     public List<Blocker> blockers(LockName lock) {
         return Questions.ask(
                 dataSource,
+                wording,
                 "Looking for who blocks lock '" + lock + "'",
                 connection -> blockers(connection, lock.toString()));
     }
@@ -124,31 +136,30 @@ public final class FenceOperations {
      *
      * <p><b>Not guaranteed:</b> anything for rows that carry their own mark (row mode), nor for other storages.
      *
-     * <p><b>Blocking:</b> waits for a transaction that works under the mark.
+     * <p><b>Blocking:</b> waits for a transaction that works under the mark, 10 s unless {@link #waitAtMost} says otherwise; new claims of the
+     * lock wait behind. {@link #blockers} names beforehand whom it will wait for.
      *
      * @param lock the lock; it may never have been claimed here
      * @return the new mark, or one that was claimed since
+     * @throws dev.fenceline.RetryableConflictException when a transaction under the mark did not end in that time; it names the session, and
+     *     nothing happened: end that session, or wait longer
      * @throws dev.fenceline.BackendMisconfiguredException when the schema or a right is missing, the server is a standby, or
      *     synchronous_commit is off; nothing happened
-     * @throws dev.fenceline.BackendUnavailableException when the mark was in use for too long, by whom is said, or when the database cannot
-     *     be reached; nothing happened
+     * @throws dev.fenceline.BackendUnavailableException when the database cannot be reached; nothing happened
      * @throws dev.fenceline.OutcomeUnknownException when the connection was lost; raise it again
      */
     public Mark raise(LockName lock) {
         String step = "Raising the mark of lock '" + lock + "'";
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
-            UUID holder = beginRaising(connection, lock.toString());
-            Optional<String> inUse = raise(connection, lock.toString(), holder, patience);
-            if (inUse.isPresent()) {
-                throw new BackendUnavailableException(
-                        step + " failed: within " + patience.toMillis() + " ms " + inUse.get()
-                                + ". End it with pg_terminate_backend, or wait longer.",
-                        null);
+            UUID holder = Raising.begin(connection, lock.toString());
+            Optional<Raising.Obstacle> obstacle = Raising.raise(connection, lock, holder, patience);
+            if (obstacle.isPresent()) {
+                throw obstacle.get().refusal(step);
             }
             return mark(connection, lock).orElseThrow();
         } catch (SQLException e) {
-            throw Questions.failureOfWrite(step, e);
+            throw Questions.failureOfWrite(wording, step, e);
         }
     }
 
@@ -158,12 +169,14 @@ public final class FenceOperations {
      * begin here before they reach the database.
      *
      * <p><b>Guarantees:</b> when the result {@link Restoration#isComplete() is complete}, no claim from before admits anybody. Each batch is a
-     * transaction of its own, so one that was killed has kept what it did; run it again. Each run raises every mark, also what an earlier one has raised.
+     * READ COMMITTED transaction of its own, whatever the database's default, so one that was killed has kept what it did; run it again.
+     * Each run raises every mark, also what an earlier one has raised.
      *
      * <p><b>Not guaranteed:</b> that the data is consistent with other storages, or with what clients have been told. Who claims while this runs may
      * be refused once, and acquires anew.
      *
-     * <p><b>Blocking:</b> reads each table with mark columns once. Waits for marks that are in use, and names who uses them for longer.
+     * <p><b>Blocking:</b> reads each table with mark columns twice, the second time to find rows whose key was changed meanwhile, and marks that
+     * cannot be raised. Waits for marks that are in use, and names who uses them for longer.
      * Triggers of yours on these tables fire; a protected one is bypassed, which is recorded.
      *
      * @param progress is told after each batch, on this thread; what it throws comes out and ends the run
@@ -177,9 +190,9 @@ public final class FenceOperations {
         Objects.requireNonNull(progress, "progress");
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
-            return new AfterRestore(connection, patience, progress).run();
+            return new AfterRestore(connection, wording, patience, progress).run();
         } catch (SQLException e) {
-            throw Questions.failureOfWrite("Raising all marks", e);
+            throw Questions.failureOfWrite(wording, "Raising all marks", e);
         }
     }
 
@@ -197,39 +210,11 @@ public final class FenceOperations {
             throw new IllegalArgumentException(
                     "Violations of the last " + since + " cannot be asked for: name a time.");
         }
-        return Questions.ask(dataSource, "Reading the violations", connection -> violations(connection, since));
+        return Questions.ask(
+                dataSource, wording, "Reading the violations", connection -> violations(connection, since));
     }
 
-    static UUID beginRaising(Connection connection, @Nullable String lock) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(BEGIN)) {
-            statement.setString(1, lock);
-            try (ResultSet row = statement.executeQuery()) {
-                row.next();
-                return row.getObject(1, UUID.class);
-            }
-        }
-    }
-
-    /** Raises one mark, and answers with who was in the way if that took too long. */
-    static Optional<String> raise(Connection connection, String lock, UUID holder, Duration patience)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(RAISE)) {
-            statement.setString(1, lock);
-            statement.setObject(2, holder);
-            statement.setInt(3, (int) patience.toMillis());
-            statement.executeQuery().close();
-            return Optional.empty();
-        } catch (SQLException e) {
-            if (!Questions.isInTheWay(e)) {
-                throw e;
-            }
-            List<Blocker> blockers = blockers(connection, lock);
-            return Optional.of(
-                    blockers.isEmpty() ? "it was in use, and is free now" : "it is in use by " + blockers.get(0));
-        }
-    }
-
-    private static List<Blocker> blockers(Connection connection, String lock) throws SQLException {
+    static List<Blocker> blockers(Connection connection, String lock) throws SQLException {
         List<Blocker> blockers = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(BLOCKERS)) {
             statement.setString(1, lock);

@@ -1,5 +1,6 @@
 package dev.fenceline.migrations;
 
+import dev.fenceline.FencingToken;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -16,10 +17,11 @@ import java.util.stream.Stream;
  * A table whose rows carry their own mark, and the statements that raise its marks.
  *
  * <p>They go by the key, page by page in its order, and not by where a row lies: a writer who is still admitted moves his row, and could
- * move it behind us. A key stays, so every row that is there at the beginning is met once.
+ * move it behind us. A key rarely changes; rows whose key did are met by a statement over all of the table at the end.
  *
  * @param name quoted, with its schema
- * @param key quoted columns of a unique index without NULLs; empty where there is none
+ * @param key quoted columns of a unique index without NULLs, with the collation by which that index tells them apart, which may be finer
+ *     than the column's; empty where there is none
  * @param types theirs, as SQL writes them
  * @param operatorSchemas where their comparisons are found, quoted, for a search_path
  */
@@ -66,11 +68,19 @@ record MarkedTable(
 
     private static final int ROWS = 1000;
 
+    /** The highest that a token can be; a row can hold more, and a fence has written none of these. */
+    static final long HIGHEST = FencingToken.VALUE_LIMIT - 1;
+
     /** How often the statement of a page names the holder, always after the key: two conditions, and what is set. */
     private static final int HOLDERS_OF_A_PAGE = 3;
 
     /** Of this raising: what an earlier one has raised is an old mark like any other. */
-    private static final String UNRAISED = "r.fence_token > 0 AND r.fence_holder IS DISTINCT FROM ?";
+    private static final String UNRAISED =
+            "r.fence_token > 0 AND r.fence_token < " + HIGHEST + " AND r.fence_holder IS DISTINCT FROM ?";
+
+    /** What a raising has brought there stays: nobody is admitted, and no grant can be newer. */
+    private static final String TOO_HIGH = "r.fence_token >= " + HIGHEST
+            + " AND NOT EXISTS (SELECT FROM fenceline.raising x WHERE x.holder = r.fence_holder)";
 
     static List<MarkedTable> all(Connection connection) throws SQLException {
         List<MarkedTable> tables = new ArrayList<>();
@@ -114,7 +124,22 @@ record MarkedTable(
         }
     }
 
-    private Page raiseAll(Connection connection, UUID holder) throws SQLException {
+    /** What one look at all rows finds after the last page: marks that were passed by, and such as cannot be raised. */
+    record Rest(long unraised, long tooHigh) {}
+
+    Rest rest(Connection connection, UUID holder) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement("SELECT count(*) FILTER (WHERE " + UNRAISED
+                + "), count(*) FILTER (WHERE " + TOO_HIGH + ") FROM " + rows() + " AS r")) {
+            statement.setObject(1, holder);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return new Rest(row.getLong(1), row.getLong(2));
+            }
+        }
+    }
+
+    /** Raises all that are left in one statement, and waits for those that are in use. */
+    Page raiseAll(Connection connection, UUID holder) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement("UPDATE " + rows()
                 + " AS r SET fence_token = fenceline.raised_token_v1(r.fence_token), fence_holder = ? WHERE "
                 + UNRAISED)) {

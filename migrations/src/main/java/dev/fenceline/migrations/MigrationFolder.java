@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A folder of versioned migrations as Flyway reads it: also in folders below, and 48, 048 and 48.0 are one version. */
@@ -30,10 +30,13 @@ record MigrationFolder(Path folder) {
             throw new IllegalStateException(refused + "there is no folder " + folder + ". Create it, or name another.");
         }
         try {
-            Optional<Path> taken = taken(numbers(version), files.undo(), undo);
-            if (taken.isPresent()) {
+            List<Path> taken = taken(numbers(version), files.undo(), undo);
+            if (!taken.isEmpty()) {
                 throw new IllegalStateException(refused + "the folder has that version already, in "
-                        + folder.relativize(taken.get()) + ". Choose a version that is free.");
+                        + taken.stream()
+                                .map(file -> folder.relativize(file).toString())
+                                .collect(Collectors.joining(" and "))
+                        + ". Choose a version that is free.");
             }
             place(files, sql, undo);
             return files;
@@ -53,21 +56,30 @@ record MigrationFolder(Path folder) {
         }
     }
 
-    /** The file that has the version already. An undo of our own text is what a writer left that was killed between both moves. */
-    private Optional<Path> taken(List<String> version, Path ownUndo, String undo) throws IOException {
+    /**
+     * The files that have the version already, migrations before undos. An undo of our own text alone is what a writer left that was killed
+     * between both moves.
+     */
+    private List<Path> taken(List<String> version, Path ownUndo, String undo) throws IOException {
         List<Path> files;
         try (Stream<Path> walk = Files.walk(folder)) {
             files = walk.filter(Files::isRegularFile).sorted().toList();
         }
+        List<Path> migrations = new ArrayList<>();
+        List<Path> undos = new ArrayList<>();
         for (Path file : files) {
             Matcher name = FILE.matcher(file.getFileName().toString());
-            if (name.matches()
-                    && numbers(name.group(2)).equals(version)
-                    && !(file.equals(ownUndo) && Files.readString(file).equals(undo))) {
-                return Optional.of(file);
+            if (name.matches() && numbers(name.group(2)).equals(version)) {
+                (name.group(1).equals("V") ? migrations : undos).add(file);
             }
         }
-        return Optional.empty();
+        if (migrations.isEmpty()
+                && undos.equals(List.of(ownUndo))
+                && Files.readString(ownUndo).equals(undo)) {
+            return List.of();
+        }
+        migrations.addAll(undos);
+        return migrations;
     }
 
     /** Without leading zeros, and without zeros at the end. */

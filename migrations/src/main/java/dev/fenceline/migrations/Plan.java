@@ -33,11 +33,13 @@ public final class Plan {
     private final DataSource dataSource;
     private final List<Step> steps;
     private final List<String> warnings;
+    private final List<TableName> loosened;
 
-    Plan(DataSource dataSource, List<Step> steps, List<String> warnings) {
+    Plan(DataSource dataSource, Planner.Planned planned) {
         this.dataSource = dataSource;
-        this.steps = steps;
-        this.warnings = warnings;
+        this.steps = planned.steps();
+        this.warnings = planned.warnings();
+        this.loosened = planned.loosened();
     }
 
     /**
@@ -56,6 +58,15 @@ public final class Plan {
      */
     public List<String> warnings() {
         return warnings;
+    }
+
+    /**
+     * Returns the tables that refuse writers so far and would let them pass from then on: whoever plans from a file may not have meant it.
+     *
+     * @return those that go from enforcing back to observing, in the order of the changes
+     */
+    public List<TableName> loosened() {
+        return loosened;
     }
 
     /**
@@ -89,7 +100,8 @@ public final class Plan {
 
     /**
      * Returns the text that restores what the catalogue had when this plan was made; else as {@link #sql()}. The rollback of enforcing a table
-     * that was observed is to observe it again, which waits for no reader and is the instant way back.
+     * that was observed is to observe it again, which waits for no reader and is the instant way back. Where it loses something, as the marks
+     * in the columns that {@link AddColumns} made, a comment of the text says so.
      *
      * @return the text of the undo
      */
@@ -97,7 +109,10 @@ public final class Plan {
         List<Step> backwards = new ArrayList<>(steps);
         Collections.reverse(backwards);
         return Script.of(
-                comments("Fenceline: restores what was before these steps.", steps),
+                Stream.concat(
+                                comments("Fenceline: restores what was before these steps.", steps).stream(),
+                                steps.stream().flatMap(step -> ColumnSteps.lossOfUndo(step).stream()))
+                        .toList(),
                 backwards.stream().flatMap(step -> step.undo().stream()).toList());
     }
 

@@ -12,10 +12,12 @@ import java.util.Set;
 /** Compares changes with the catalogue: what there is to do, or all that is wrong with them. */
 final class Planner {
 
+    private static final String NO_COLUMN = "it has no column ";
+
     private Planner() {}
 
     /** What a plan consists of. */
-    record Planned(List<Step> steps, List<String> warnings) {}
+    record Planned(List<Step> steps, List<String> warnings, List<TableName> loosened) {}
 
     /**
      * What one change comes to.
@@ -33,15 +35,16 @@ final class Planner {
         }
     }
 
-    static Planned plan(Catalogue catalogue, List<Change> changes) throws SQLException {
+    static Planned plan(Catalogue catalogue, List<Change> changes, Wording wording) throws SQLException {
         if (changes.isEmpty()) {
             throw new IllegalArgumentException("A plan needs changes, and none was given.");
         }
-        catalogue.requireSchema();
+        catalogue.requireSchema(wording);
         List<Fault> faults = new ArrayList<>(namedTwice(changes));
         Map<TableName, Catalogue.Found> found = look(catalogue, changes);
         List<Step> steps = new ArrayList<>();
         List<String> warnings = new ArrayList<>();
+        List<TableName> loosened = new ArrayList<>();
         for (Change change : changes) {
             Catalogue.Found table = Objects.requireNonNull(found.get(change.table()));
             List<Fault> refused = new ArrayList<>();
@@ -52,11 +55,17 @@ final class Planner {
             judged.step().ifPresent(steps::add);
             faults.addAll(judged.faults());
             warnings.addAll(judged.warnings());
+            if (change instanceof Protect protect
+                    && table.table()
+                            .filter(state -> ProtectionSteps.loosens(protect, state))
+                            .isPresent()) {
+                loosened.add(change.table());
+            }
         }
         if (!faults.isEmpty()) {
             throw new PlanRefusedException(faults);
         }
-        return new Planned(List.copyOf(steps), List.copyOf(warnings));
+        return new Planned(List.copyOf(steps), List.copyOf(warnings), List.copyOf(loosened));
     }
 
     /** What changes of a plan come to by now. What the database refuses anyhow, it is not asked for in advance. */
@@ -103,13 +112,32 @@ final class Planner {
     }
 
     private static Fault withColumns(Fault fault, TableState table) {
-        if (!fault.problem().startsWith("it has no column ")) {
+        if (!fault.problem().startsWith(NO_COLUMN)) {
             return fault;
         }
         List<String> columns = table.columns().stream()
                 .map(column -> Identifiers.shown(column.name()))
                 .toList();
-        return new Fault(fault.table(), fault.problem() + "; it has " + String.join(", ", columns), fault.remedy());
+        String wanted = fault.problem().substring(NO_COLUMN.length());
+        String remedy = columns.stream()
+                .filter(column -> unquoted(column).equalsIgnoreCase(unquoted(wanted)))
+                .findFirst()
+                .map(Planner::meant)
+                .orElse(fault.remedy());
+        return new Fault(fault.table(), fault.problem() + "; it has " + String.join(", ", columns), remedy);
+    }
+
+    private static String unquoted(String name) {
+        return name.startsWith("\"") ? name.substring(1, name.length() - 1).replace("\"\"", "\"") : name;
+    }
+
+    /** A name that is there, for somebody who has written it in another way. */
+    private static String meant(String shown) {
+        return "There is " + shown
+                + (shown.contains("\"")
+                        ? ", which is written in double quotes, and in a shell in single ones around them: '"
+                                + shown.replace("'", "'\\''") + "'."
+                        : ".");
     }
 
     private static Judged judge(Change change, Catalogue.Found found, List<Fault> refused) {
@@ -119,11 +147,7 @@ final class Planner {
                     "there is no such table",
                     found.elsewhere().isEmpty()
                             ? "Name schema and table as SQL writes them, capitals in double quotes."
-                            : "There is "
-                                    + new TableName(
-                                            found.elsewhere().get(0),
-                                            change.table().name())
-                                    + ".")));
+                            : meant(found.elsewhere().get(0).toString()))));
         }
         TableState table = found.table().get();
         List<Fault> faults = new ArrayList<>(withoutRights(change.table(), table));

@@ -63,7 +63,9 @@ final class ProtectionSteps {
         List<TableState.Trigger> always = table.triggers().stream()
                 .filter(trigger -> trigger.enabled().filter(when -> when == 'A').isPresent())
                 .toList();
-        if (always.isEmpty()) {
+        List<TableState.Other> others =
+                table.others().stream().filter(other -> other.enabled() == 'A').toList();
+        if (always.isEmpty() && others.isEmpty()) {
             return done(change, "fires for no apply worker");
         }
         return new Step(
@@ -76,19 +78,26 @@ final class ProtectionSteps {
                         "writers wait, readers do not",
                         held(table),
                         "switches the triggers")),
-                Stream.concat(Stream.of(lock(table, KEEPS_OUT_WRITERS)), switched(table, always, "ENABLE"))
+                Stream.concat(Stream.of(lock(table, KEEPS_OUT_WRITERS)), switched(table, always, others, "ENABLE"))
                         .toList(),
-                Stream.concat(Stream.of(lock(table, KEEPS_OUT_WRITERS)), switched(table, always, "ENABLE ALWAYS"))
+                Stream.concat(
+                                Stream.of(lock(table, KEEPS_OUT_WRITERS)),
+                                switched(table, always, others, "ENABLE ALWAYS"))
                         .toList());
     }
 
     /** A partition has its row triggers from its parent, and is switched with it; the one for TRUNCATE is its own. */
-    private static Stream<String> switched(TableState table, List<TableState.Trigger> triggers, String enable) {
-        return triggers.stream()
-                .filter(trigger ->
-                        trigger.event().equals("truncate") || trigger.member().equals(table.name()))
-                .map(trigger -> "ALTER TABLE " + (trigger.event().equals("truncate") ? "ONLY " : "")
-                        + trigger.member().quoted() + ' ' + enable + " TRIGGER " + trigger.name() + ';');
+    private static Stream<String> switched(
+            TableState table, List<TableState.Trigger> triggers, List<TableState.Other> others, String enable) {
+        return Stream.concat(
+                triggers.stream()
+                        .filter(trigger -> trigger.event().equals("truncate")
+                                || trigger.member().equals(table.name()))
+                        .map(trigger -> "ALTER TABLE " + (trigger.event().equals("truncate") ? "ONLY " : "")
+                                + trigger.member().quoted() + ' ' + enable + " TRIGGER " + trigger.name() + ';'),
+                others.stream()
+                        .map(other -> "ALTER TABLE " + other.member().quoted() + ' ' + enable + " TRIGGER "
+                                + Identifiers.quoted(other.name()) + ';'));
     }
 
     /** Restores what was before: an observed table is observed again, whatever was asked for. */
@@ -125,10 +134,7 @@ final class ProtectionSteps {
                             + ": was not observed with these locks so far. Whoever writes it without them is refused from"
                             + " the moment that this is applied; observe first, and enforce when a full business cycle left no records.");
         }
-        if (change.mode() == Protect.Mode.OBSERVE
-                && table.protectedAs()
-                        .filter(before -> before.mode() == Protect.Mode.ENFORCE)
-                        .isPresent()) {
+        if (loosens(change, table)) {
             warnings.add(
                     change.table()
                             + ": is enforced so far. From now on whoever writes it without its lock passes, and is only recorded.");
@@ -153,12 +159,34 @@ final class ProtectionSteps {
         warnings.add(change.table()
                 + ": dropping triggers waits for readers too, and keeps them waiting meanwhile; observe is the way"
                 + " back that does not.");
+        namesOfOthers(table)
+                .ifPresent(
+                        names -> warnings.add(
+                                change.table() + ": drops trigger " + names
+                                        + " too, which calls the fence's function under another name, and which the rollback does not bring back."));
         warnings.addAll(lost(change, table));
         return warnings;
     }
 
+    /** Whether writers are refused so far and would pass from then on. */
+    static boolean loosens(Protect change, TableState table) {
+        return change.mode() == Protect.Mode.OBSERVE
+                && table.protectedAs()
+                        .filter(before -> before.mode() == Protect.Mode.ENFORCE)
+                        .isPresent();
+    }
+
+    /** Triggers with our function that it did not make: unprotecting drops them too, and nothing can bring them back. */
+    private static Optional<String> namesOfOthers(TableState table) {
+        return table.others().isEmpty()
+                ? Optional.empty()
+                : Optional.of(table.others().stream()
+                        .map(other -> Identifiers.shown(other.name()) + " on " + other.member())
+                        .collect(Collectors.joining(", ")));
+    }
+
     private static List<String> lost(Change change, TableState table) {
-        return table.isProtected() && table.protectedAs().isEmpty()
+        return table.said().size() > 1
                 ? List.of(change.table()
                         + ": its triggers do not agree on what they protect, so the rollback leaves them as they are"
                         + " made here.")
@@ -176,7 +204,11 @@ final class ProtectionSteps {
         return table.protectedAs()
                 .map(before -> "; so far " + before.mode().text() + " with locks " + before.locks()
                         + (table.isProtectedAs(before) ? "" : ", not all triggers as they must be"))
-                .orElse("; its triggers do not agree so far");
+                .orElseGet(() -> table.said().isEmpty()
+                        ? namesOfOthers(table)
+                                .map(names -> "; so far judged by trigger " + names + ", which the fence has not made")
+                                .orElse("; so far not all triggers as they must be")
+                        : "; its triggers do not agree so far");
     }
 
     private static String exception(TableState table) {

@@ -24,17 +24,17 @@ final class Questions {
     }
 
     /** Asks in auto-commit mode: each statement is a transaction of its own. */
-    static <T> T ask(DataSource dataSource, String step, Question<T> question) {
+    static <T> T ask(DataSource dataSource, Wording wording, String step, Question<T> question) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
             return question.ask(connection);
         } catch (SQLException e) {
-            throw failure(step, e);
+            throw failure(wording, step, e);
         }
     }
 
     /** Asks within one transaction, which is rolled back: it changes nothing. */
-    static <T> T askAndRollBack(DataSource dataSource, String step, Question<T> question) {
+    static <T> T askAndRollBack(DataSource dataSource, Wording wording, String step, Question<T> question) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(false);
             try {
@@ -44,12 +44,12 @@ final class Questions {
                 connection.setAutoCommit(true);
             }
         } catch (SQLException e) {
-            throw failure(step, e);
+            throw failure(wording, step, e);
         }
     }
 
     /** Of something that was to change nothing, or that is raised anew without harm. */
-    static FencelineException failure(String step, SQLException e) {
+    static FencelineException failure(Wording wording, String step, SQLException e) {
         String state = Sql.state(e);
         String said = Sql.firstLine(e);
         if (state.isEmpty() || state.startsWith("08") || state.startsWith("57P") || state.startsWith("53")) {
@@ -65,9 +65,9 @@ final class Questions {
         }
         String remedy = switch (state) {
             case "3F000", "42883", "42P01" ->
-                "This database has no fence schema of this release: run" + " FenceMigrations.on(owner).install() once.";
+                "This database has no fence schema of this release: run " + wording.install() + " once.";
             case "42501" ->
-                "Run FenceMigrations.on(owner).grantOperationsTo(role) as the owner of the schema, and as"
+                "Run " + wording.grant(Wording.Right.OPERATIONS) + " as the owner of the schema, and as"
                         + " the owner of tables grant what is missing there; or connect as these owners.";
             case "FL002" -> "Connect to the primary.";
             case "FL003" -> "Set synchronous_commit = on for this role or database.";
@@ -79,7 +79,7 @@ final class Questions {
     }
 
     /** Of a step that may have been committed although its answer was lost, and can be done again without harm. */
-    static FencelineException failureOfWrite(String step, SQLException e) {
+    static FencelineException failureOfWrite(Wording wording, String step, SQLException e) {
         String state = Sql.state(e);
         // 08001 and 08004: there was no connection to be lost.
         if (state.startsWith("57P") || (state.startsWith("08") && !state.equals("08001") && !state.equals("08004"))) {
@@ -89,7 +89,7 @@ final class Questions {
                     null,
                     e);
         }
-        return failure(step, e);
+        return failure(wording, step, e);
     }
 
     /** A lock was waited for in vain, or in a circle. */

@@ -10,7 +10,8 @@ import java.util.UUID;
  *
  * @param holder the fresh holder that the raised marks have
  * @param raised for each table how many marks were raised, {@code fenceline.guard} first
- * @param left marks that were in use all the time that this waited for them: whoever works under them is still admitted
+ * @param left marks that were in use all the time that this waited for them, or that somebody has written so high that none can be
+ *     higher: whoever works under them is still admitted
  */
 public record Restoration(UUID holder, List<Raised> raised, List<Left> left) {
 
@@ -33,7 +34,7 @@ public record Restoration(UUID holder, List<Raised> raised, List<Left> left) {
      *
      * @param relation the table, quoted where it must be
      * @param mark the lock, or which rows
-     * @param reason who was in the way
+     * @param reason who was in the way, or what else, and what to do
      */
     public record Left(String relation, String mark, String reason) {}
 

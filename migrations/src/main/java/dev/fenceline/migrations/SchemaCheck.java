@@ -17,7 +17,6 @@ final class SchemaCheck {
 
     static final String GUARD = "table fenceline.guard";
 
-    private static final String INSTALL = "Run FenceMigrations.on(owner).install().";
     private static final String REPAIR =
             "Find out who changed it, and restore it from the migrations of this release, as the owner of the schema.";
     private static final Pattern VERSION = Pattern.compile("SELECT (\\d{1,9})");
@@ -35,10 +34,12 @@ final class SchemaCheck {
                     + " fenceline.keep_mark_v1()"));
 
     private final Connection connection;
+    private final Wording wording;
     private final List<Difference> differences = new ArrayList<>();
 
-    SchemaCheck(Connection connection) {
+    SchemaCheck(Connection connection, Wording wording) {
         this.connection = connection;
+        this.wording = wording;
     }
 
     /** The version that the schema says it has; empty where there is none. */
@@ -59,7 +60,11 @@ final class SchemaCheck {
                 functions.put(
                         functions.containsKey(name) ? name + " with other arguments" : name,
                         new SchemaText.Function(
-                                row.getString(2), row.getString(3), row.getString(4), row.getString(5)));
+                                row.getString(2),
+                                row.getString(3),
+                                row.getString(4),
+                                row.getString(5),
+                                row.getString(6)));
             }
         }
         return functions;
@@ -71,7 +76,7 @@ final class SchemaCheck {
         if (!version.equals(Optional.of(SchemaText.VERSION))) {
             String remedy = version.isPresent() && version.get() > SchemaText.VERSION
                     ? "Verify with the release that installed it."
-                    : INSTALL;
+                    : "Run " + wording.install() + ".";
             return List.of(new Difference(
                     "schema fenceline",
                     "version " + SchemaText.VERSION,
@@ -79,7 +84,10 @@ final class SchemaCheck {
                     remedy));
         }
         compareFunctions(found);
+        compareViews();
         compareGuard();
+        differences.addAll(new TableCheck(connection).differences());
+        differences.addAll(new RightsCheck(connection).differences());
         return differences;
     }
 
@@ -90,7 +98,11 @@ final class SchemaCheck {
             expected.computeIfPresent(
                     copy.getKey(),
                     (name, function) -> new SchemaText.Function(
-                            body, function.security(), function.volatility(), function.settings()));
+                            body,
+                            function.language(),
+                            function.security(),
+                            function.volatility(),
+                            function.settings()));
         }
         expected.forEach((name, function) -> {
             SchemaText.Function there = found.get(name);
@@ -114,6 +126,49 @@ final class SchemaCheck {
                         "none of this name",
                         "one",
                         "Drop it: the schema is the fence's own.")));
+    }
+
+    private record View(String options, String definition) {
+
+        @Override
+        public String toString() {
+            return (options.isEmpty() ? "" : "WITH (" + options + ") ")
+                    + definition.replaceAll("\\s+", " ").strip();
+        }
+    }
+
+    private void compareViews() throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String copy : SchemaText.views().values()) {
+                statement.execute(copy);
+            }
+        }
+        Map<String, View> expected = views("pg_catalog.pg_my_temp_schema()");
+        Map<String, View> found = views("'fenceline'::pg_catalog.regnamespace");
+        expected.forEach((name, view) -> {
+            View there = found.get(name);
+            if (there == null || !there.equals(view)) {
+                differences.add(new Difference(
+                        "view fenceline." + name, view.toString(), there == null ? "none" : there.toString(), REPAIR));
+            }
+        });
+        try (Statement statement = connection.createStatement()) {
+            for (String name : expected.keySet()) {
+                statement.execute("DROP VIEW pg_temp." + name);
+            }
+        }
+    }
+
+    private Map<String, View> views(String schema) throws SQLException {
+        Map<String, View> views = new TreeMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row =
+                        statement.executeQuery(Sql.resource("verify_views.sql").replace("?", schema))) {
+            while (row.next()) {
+                views.put(row.getString(1), new View(row.getString(2), row.getString(3)));
+            }
+        }
+        return views;
     }
 
     /** How the server writes down the body of a copy. */
@@ -140,7 +195,7 @@ final class SchemaCheck {
                             GUARD,
                             "a permanent table",
                             "an unlogged one, which a crash empties",
-                            "ALTER TABLE fenceline.guard SET LOGGED, and run FenceOperations.afterRestore."));
+                            "ALTER TABLE fenceline.guard SET LOGGED, and run " + wording.afterRestore() + "."));
                 }
                 first = false;
                 String expected = name == null ? null : missing.remove(name);
@@ -173,7 +228,7 @@ final class SchemaCheck {
     }
 
     private static String described(SchemaText.Function function) {
-        return function.security() + " " + function.volatility() + " SET "
+        return "LANGUAGE " + function.language() + " " + function.security() + " " + function.volatility() + " SET "
                 + (function.settings().isEmpty() ? "nothing" : function.settings());
     }
 

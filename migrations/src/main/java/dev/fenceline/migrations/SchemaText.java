@@ -26,6 +26,9 @@ final class SchemaText {
                     + "(?:AS (?:(\\$\\w*\\$)(.*?)\\4|'((?:[^']|'')*)')|^(RETURN [^;]*)));",
             Pattern.DOTALL | Pattern.MULTILINE);
     private static final Pattern VOLATILITY = Pattern.compile("\\b(IMMUTABLE|STABLE)\\b");
+    private static final Pattern LANGUAGE = Pattern.compile("\\bLANGUAGE (\\w+)");
+    private static final Pattern VIEW = Pattern.compile(
+            "^CREATE (?:OR REPLACE )?VIEW fenceline\\.(\\w+)(.*?);$", Pattern.DOTALL | Pattern.MULTILINE);
     private static final Pattern SETTING = Pattern.compile("\\bSET (\\w+) = (.*)");
 
     private SchemaText() {}
@@ -36,7 +39,7 @@ final class SchemaText {
      * @param body an expression is parsed by the server and written down by it in its own way: see {@link #expressions}
      * @param settings such as {@code search_path=pg_catalog, pg_temp}
      */
-    record Function(String body, String security, String volatility, String settings) {}
+    record Function(String body, String language, String security, String volatility, String settings) {}
 
     static Map<String, Function> functions() {
         Map<String, Function> functions = new TreeMap<>();
@@ -46,6 +49,7 @@ final class SchemaText {
                     name,
                     new Function(
                             body(definition),
+                            first(LANGUAGE, header, 1, ""),
                             header.contains("SECURITY DEFINER") ? "SECURITY DEFINER" : "SECURITY INVOKER",
                             first(VOLATILITY, header, 1, "VOLATILE"),
                             setting(header)));
@@ -62,6 +66,18 @@ final class SchemaText {
             }
         });
         return expressions;
+    }
+
+    /** Statements that make a copy, in the schema of the session's temporary objects, of each view. */
+    static Map<String, String> views() {
+        Map<String, String> views = new TreeMap<>();
+        for (String migration : MIGRATIONS) {
+            Matcher matcher = VIEW.matcher(Sql.resource("versioned/" + migration));
+            while (matcher.find()) {
+                views.put(matcher.group(1), "CREATE TEMPORARY VIEW " + matcher.group(1) + matcher.group(2));
+            }
+        }
+        return views;
     }
 
     private static Map<String, MatchResult> definitions() {

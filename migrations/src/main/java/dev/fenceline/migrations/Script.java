@@ -38,13 +38,13 @@ final class Script {
                 IF pg_catalog.to_regprocedure('fenceline.version_v1()') IS NULL THEN
                     RAISE EXCEPTION USING ERRCODE = 'FL012',
                         MESSAGE = 'Nothing was changed: this database has no fence schema, and these statements call it',
-                        HINT = 'Install it first (FenceMigrations.install), then run this again.';
+                        HINT = 'Install it first (fenceline install, in Java FenceMigrations.install), then run this again.';
                 END IF;
                 IF fenceline.version_v1() < %1$d THEN
                     RAISE EXCEPTION USING ERRCODE = 'FL012',
                         MESSAGE = 'Nothing was changed: these statements need version %1$d of the fence schema, and find version '
                             || fenceline.version_v1(),
-                        HINT = 'Upgrade it first (FenceMigrations.install), then run this again.';
+                        HINT = 'Upgrade it first (fenceline upgrade, in Java FenceMigrations.install), then run this again.';
                 END IF;
                 SET LOCAL lock_timeout = '%2$dms';
             """.formatted(

@@ -9,6 +9,7 @@ import java.util.stream.Stream;
  * What the catalogue says about one table.
  *
  * @param subscriptions those that fill it, or one of its partitions
+ * @param others triggers with our function that protecting it would not have made
  * @param said what its triggers say, one entry where they agree
  */
 record TableState(
@@ -22,6 +23,7 @@ record TableState(
         List<String> subscriptions,
         List<Column> columns,
         List<Trigger> triggers,
+        List<Other> others,
         List<Protect> said) {
 
     static final String TOKEN = "fence_token";
@@ -63,6 +65,9 @@ record TableState(
         }
     }
 
+    /** A trigger with our function and somebody else's name. */
+    record Other(TableName member, String name, char enabled) {}
+
     Optional<Column> column(String wanted) {
         return columns.stream().filter(column -> column.name().equals(wanted)).findFirst();
     }
@@ -73,7 +78,8 @@ record TableState(
     }
 
     boolean isProtected() {
-        return triggers.stream().anyMatch(trigger -> trigger.enabled().isPresent());
+        return !others.isEmpty()
+                || triggers.stream().anyMatch(trigger -> trigger.enabled().isPresent());
     }
 
     /** All that is to be there is there and says this. */

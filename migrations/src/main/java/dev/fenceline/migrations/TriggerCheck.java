@@ -22,6 +22,8 @@ final class TriggerCheck {
 
     private static final String COPY = "fenceline_expected";
     private static final String AGAIN = "Protect it again: plan and apply this declaration.";
+    private static final String LOOSENS =
+            "Declare enforce if that is meant: to apply this declaration goes back to observing, which refuses nobody.";
 
     private final Connection connection;
     private final Map<TableName, Map<String, Trigger>> found;
@@ -71,6 +73,11 @@ final class TriggerCheck {
         return rest;
     }
 
+    /** Whoever is told to apply that would open a table which is closed. */
+    private static boolean loosens(Protect declared, Protect actual) {
+        return declared.mode() == Protect.Mode.OBSERVE && actual.mode() == Protect.Mode.ENFORCE;
+    }
+
     /** Compares with what is declared, and the rest with what the triggers themselves say, so that one mistake is told once. */
     List<Difference> differences(Protect declared, List<Protect> said) throws SQLException {
         List<Difference> differences = new ArrayList<>();
@@ -92,7 +99,11 @@ final class TriggerCheck {
             return List.of(unprotected(declared));
         }
         if (said.size() == 1 && !said.get(0).equals(declared)) {
-            differences.add(new Difference(subject, Verifier.described(declared), Verifier.described(actual), AGAIN));
+            differences.add(new Difference(
+                    subject,
+                    Verifier.described(declared),
+                    Verifier.described(actual),
+                    loosens(declared, actual) ? LOOSENS : AGAIN));
         } else if (said.size() > 1) {
             differences.add(new Difference(
                     subject,

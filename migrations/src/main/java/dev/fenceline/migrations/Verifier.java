@@ -25,10 +25,12 @@ final class Verifier {
             Comparator.comparing(TableName::schema).thenComparing(TableName::name);
 
     private final Connection connection;
+    private final Wording wording;
     private final List<Difference> differences = new ArrayList<>();
 
-    Verifier(Connection connection) {
+    Verifier(Connection connection, Wording wording) {
         this.connection = connection;
+        this.wording = wording;
     }
 
     Verification verify(List<Protect> declared) throws SQLException {
@@ -46,7 +48,7 @@ final class Verifier {
             statement.execute("SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL standard_conforming_strings = on;"
                     + " SET LOCAL lock_timeout = '10s'");
         }
-        differences.addAll(new SchemaCheck(connection).differences());
+        differences.addAll(new SchemaCheck(connection, wording).differences());
         if (installed) {
             Map<TableName, List<Protect>> said = said();
             TriggerCheck triggers = TriggerCheck.of(connection);
@@ -57,6 +59,7 @@ final class Verifier {
         } else {
             byTable.values().forEach(protect -> differences.add(TriggerCheck.unprotected(protect)));
         }
+        keepersOfRows();
         markColumns();
         return new Verification(differences);
     }
@@ -88,9 +91,8 @@ final class Verifier {
             }
             if (installed && !row.getBoolean(5)) {
                 throw new BackendMisconfiguredException(
-                        ONE_LINE + "role '" + role + "' may not see what is protected. Run"
-                                + " FenceMigrations.on(owner).grantProtectionTo(\"" + role
-                                + "\") as the owner of the schema.",
+                        ONE_LINE + "role '" + role + "' may not see what is protected. Run "
+                                + wording.grant(Wording.Right.PROTECTION, role) + " as the owner of the schema.",
                         null);
             }
             return installed;
@@ -127,7 +129,26 @@ final class Verifier {
                         name.toString(),
                         "no protection, since none is declared",
                         found,
-                        "Declare it, or take it off with Unprotect."));
+                        "Declare it, or take it off with " + wording.unprotect(name) + "."));
+            }
+        }
+    }
+
+    /** A restore that disables triggers for its time enables them as by default, which a replica's sessions pass. */
+    private void keepersOfRows() throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(Sql.resource("doctor_triggers.sql"))) {
+            while (row.next()) {
+                TriggerState state = TriggerState.of(row.getString(3));
+                boolean onSubscriber = row.getBoolean(4) && state == TriggerState.ORIGIN;
+                if (row.getBoolean(5) && state != TriggerState.ALWAYS && !onSubscriber) {
+                    differences.add(new Difference(
+                            row.getString(1),
+                            "that trigger " + row.getString(2) + " " + TriggerState.ALWAYS.words(),
+                            "that it " + state.words(),
+                            "Run: ALTER TABLE " + row.getString(1) + " ENABLE ALWAYS TRIGGER " + row.getString(2)
+                                    + ";"));
+                }
             }
         }
     }

@@ -8,5 +8,6 @@ SELECT pg_catalog.format('GRANT USAGE ON SCHEMA fenceline TO %1$I;'
     ' fenceline.begin_raising_v1(text),'
     ' fenceline.raise_v1(text, uuid, integer),'
     ' fenceline.raise_marks_v1(uuid, text, integer),'
-    ' fenceline.raised_token_v1(bigint)'
+    ' fenceline.raised_token_v1(bigint),'
+    ' fenceline.highest_token_v1()'
     ' TO %1$I', ?)

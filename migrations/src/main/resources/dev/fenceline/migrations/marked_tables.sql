@@ -20,15 +20,20 @@ SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
   JOIN pg_catalog.pg_attribute holder ON holder.attrelid = c.oid AND holder.attname = 'fence_holder' AND NOT holder.attisdropped
                                      AND holder.atttypid = 'pg_catalog.uuid'::pg_catalog.regtype
   LEFT JOIN LATERAL (
-        SELECT pg_catalog.array_agg(pg_catalog.quote_ident(a.attname) ORDER BY x.place) AS columns,
+        -- By the collation of the index, which can serve the pages then; two texts may be one to the column's and two to the index.
+        SELECT pg_catalog.array_agg(pg_catalog.quote_ident(a.attname)
+                   || coalesce(' COLLATE ' || pg_catalog.quote_ident(ln.nspname) || '.' || pg_catalog.quote_ident(l.collname), '')
+                   ORDER BY x.place) AS columns,
                pg_catalog.array_agg(pg_catalog.format_type(a.atttypid, a.atttypmod) ORDER BY x.place) AS types,
                pg_catalog.string_agg(DISTINCT pg_catalog.quote_ident(s.nspname), ', ') AS operators
           FROM pg_catalog.pg_index i
-         CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(i.indkey), pg_catalog.unnest(i.indclass))
-            WITH ORDINALITY AS x (attnum, opclass, place)
+         CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(i.indkey), pg_catalog.unnest(i.indclass), pg_catalog.unnest(i.indcollation))
+            WITH ORDINALITY AS x (attnum, opclass, compared_by, place)
           JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = x.attnum
           JOIN pg_catalog.pg_opclass o ON o.oid = x.opclass
           JOIN pg_catalog.pg_namespace s ON s.oid = o.opcnamespace
+          LEFT JOIN pg_catalog.pg_collation l ON l.oid = x.compared_by AND x.compared_by <> a.attcollation
+          LEFT JOIN pg_catalog.pg_namespace ln ON ln.oid = l.collnamespace
          WHERE x.place <= i.indnkeyatts
            AND i.indexrelid = (
                 SELECT u.indexrelid

@@ -82,7 +82,7 @@ class AfterRestoreTest {
     @ParameterizedTest
     @EnumSource(Afterwards.class)
     void aRowsHolderOfBeforeTheDumpLosesAnUpdateUnlessTheMarksAreRaised(Afterwards afterwards) {
-        marked("account", "id int PRIMARY KEY, balance int");
+        database.marked("account", "id int PRIMARY KEY, balance int");
         database.execute("INSERT INTO account VALUES (42, 100, 5, '" + A + "'); CREATE TABLE dump AS TABLE account");
         int readByA = balance();
         database.execute(
@@ -105,7 +105,7 @@ class AfterRestoreTest {
         database.execute("INSERT INTO fenceline.guard SELECT 'account:' || n, n, '" + A
                 + "', now(), '' FROM generate_series(1, 1100) n;" + "INSERT INTO fenceline.guard VALUES ('far', " + far
                 + ", '" + A + "', now(), '')");
-        marked("account", "id int PRIMARY KEY, balance int");
+        database.marked("account", "id int PRIMARY KEY, balance int");
         database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 2500) n;"
                 + "INSERT INTO account VALUES (0, 0, 0, NULL), (-1, 0, " + far + ", '" + A + "'), (-2, 0, 7, NULL)");
         List<RestoreProgress> batches = new ArrayList<>();
@@ -147,57 +147,8 @@ class AfterRestoreTest {
     }
 
     @Test
-    void keysOfAnyTypeAndTablesOfAnyShapeAreRaised() {
-        database.execute("CREATE SCHEMA \"Odd Schema\"; CREATE TYPE \"Odd Schema\".colour AS ENUM ('red', 'green');"
-                + " CREATE DOMAIN \"Odd Schema\".code AS varchar(8)");
-        marked(
-                "\"Odd Schema\".\"o'ne \"\"table\"",
-                "\"a.b\" \"Odd Schema\".colour, c \"Odd Schema\".code, t timestamptz,"
-                        + " PRIMARY KEY (\"a.b\", c, t)");
-        marked("no_key", "id int");
-        marked("nullable_key", "id int UNIQUE");
-        marked("unique_key", "id uuid NOT NULL, v int, payload text");
-        marked("parted", "id int, at int, PRIMARY KEY (id, at)", "PARTITION BY RANGE (at)");
-        marked("ancestor", "id int PRIMARY KEY");
-        database.execute("CREATE UNIQUE INDEX ON unique_key (id) INCLUDE (payload);"
-                + " CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (5);"
-                + " CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (5) TO (10);"
-                + " CREATE TABLE descendant (PRIMARY KEY (id)) INHERITS (ancestor);"
-                + " CREATE TABLE not_ours (id int PRIMARY KEY, fence_token text, fence_holder uuid);"
-                + " INSERT INTO not_ours VALUES (1, '7', '" + A + "');"
-                + " INSERT INTO \"Odd Schema\".\"o'ne \"\"table\" SELECT CASE n % 2 WHEN 0 THEN 'red' ELSE 'green' END::\"Odd Schema\".colour,"
-                + " n, now(), 7, '" + A + "' FROM generate_series(1, 1500) n;"
-                + " INSERT INTO no_key VALUES (1, 7, '" + A + "'), (1, 7, '" + A + "');"
-                + " INSERT INTO nullable_key VALUES (1, 7, '" + A + "'), (NULL, 7, '" + A + "');"
-                + " INSERT INTO unique_key SELECT gen_random_uuid(), 0, 'x', 7, '" + A
-                + "' FROM generate_series(1, 1500);"
-                + " INSERT INTO parted SELECT n, n % 10, 7, '" + A + "' FROM generate_series(1, 1500) n;"
-                + " INSERT INTO ancestor VALUES (1, 7, '" + A + "'); INSERT INTO descendant VALUES (1, 7, '" + A
-                + "')");
-
-        Restoration restoration = operations.afterRestore(batch -> {});
-
-        assertThat(restoration.raised())
-                .containsExactly(
-                        new Restoration.Raised("fenceline.guard", 0),
-                        new Restoration.Raised("\"Odd Schema\".\"o'ne \"\"table\"", 1500),
-                        new Restoration.Raised("public.ancestor", 1),
-                        new Restoration.Raised("public.descendant", 1),
-                        new Restoration.Raised("public.no_key", 2),
-                        new Restoration.Raised("public.nullable_key", 2),
-                        new Restoration.Raised("public.parted", 1500),
-                        new Restoration.Raised("public.unique_key", 1500));
-        for (Restoration.Raised table : restoration.raised().subList(1, 8)) {
-            assertThat(database.rows(String.format(UNRAISED_ROWS, table.relation())))
-                    .as(table.relation())
-                    .containsExactly("0");
-        }
-        assertThat(database.rows("SELECT fence_token FROM not_ours")).containsExactly("7");
-    }
-
-    @Test
     void aRunThatWasKilledIsFinishedByTheNext() {
-        marked("account", "id int PRIMARY KEY, balance int");
+        database.marked("account", "id int PRIMARY KEY, balance int");
         database.execute(
                 "INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 3500) n;" + claim(7, A));
 
@@ -248,8 +199,8 @@ class AfterRestoreTest {
 
     @Test
     void rowsThatAnEarlierRunHasRaisedAreRaisedAgainWithAKeyAndWithout() {
-        marked("account", "id int PRIMARY KEY, balance int");
-        marked("no_key", "id int");
+        database.marked("account", "id int PRIMARY KEY, balance int");
+        database.marked("no_key", "id int");
         database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n;"
                 + " INSERT INTO no_key VALUES (1, 7, '" + A + "');" + claim(7, A));
         Restoration first = operations.afterRestore(batch -> {});
@@ -268,7 +219,7 @@ class AfterRestoreTest {
 
     @Test
     void aDumpThatHoldsAHalfDoneRunIsRaisedAsAnyOther() {
-        marked("account", "id int PRIMARY KEY, balance int");
+        database.marked("account", "id int PRIMARY KEY, balance int");
         database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n");
         operations.afterRestore(batch -> {});
         // Claimed after its page was done, and dumped with it.
@@ -285,11 +236,11 @@ class AfterRestoreTest {
 
     @Test
     void marksInUseAreWaitedForAndThoseThatStayInUseAreLeftAndNamed() throws SQLException {
-        marked("account", "id int PRIMARY KEY, balance int");
-        marked("no_key", "id int");
+        database.marked("account", "id int PRIMARY KEY, balance int");
+        database.marked("no_key", "id int");
         database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n;"
                 + "INSERT INTO no_key VALUES (1, 7, '" + A + "');" + claim(7, A));
-        try (Connection holder = named("sleeper").getConnection();
+        try (Connection holder = database.named("sleeper").getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute(enter(7, A));
@@ -320,75 +271,9 @@ class AfterRestoreTest {
         assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("0");
     }
 
-    /** The rows of a page are looked at twice where some are in use, and a row that came in between pushes the last one out of it. */
-    @Test
-    void aRowInUseThatIsPushedToTheNextPageIsNotPassedOver() throws SQLException {
-        marked("account", "id int PRIMARY KEY, balance int");
-        database.execute(
-                "INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n;"
-                        + " CREATE FUNCTION add() RETURNS trigger LANGUAGE plpgsql AS"
-                        + " 'BEGIN INSERT INTO account VALUES (0, 0) ON CONFLICT DO NOTHING; RETURN NULL; END';"
-                        + " CREATE TRIGGER theirs AFTER UPDATE ON account FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION add()");
-        try (Connection holder = named("sleeper").getConnection();
-                Statement statement = holder.createStatement()) {
-            holder.setAutoCommit(false);
-            statement.execute("UPDATE account SET balance = 1 WHERE id = 1000");
-
-            Restoration restoration =
-                    operations.waitAtMost(Duration.ofMillis(100)).afterRestore(batch -> {});
-
-            assertThat(database.rows(String.format(UNRAISED_ROWS, "account"))).containsExactly("1");
-            assertThat(restoration.isComplete()).isFalse();
-            assertThat(restoration.left()).extracting(Restoration.Left::mark).containsExactly("rows after key (999)");
-            holder.rollback();
-        }
-    }
-
-    @Test
-    void aProtectedTableWithMarksIsBypassedOnTheRecord() {
-        marked("account", "id int PRIMARY KEY, balance int");
-        database.execute("INSERT INTO account VALUES (1, 0, 7, '" + A + "');"
-                + " SELECT fenceline.protect('account', 'account', '{id}', 'enforce')");
-
-        assertThat(operations.afterRestore(batch -> {}).raised()).contains(new Restoration.Raised("public.account", 1));
-
-        assertThat(database.rows("SELECT reason FROM fenceline.bypass"))
-                .containsExactly("all marks are raised after a restore");
-    }
-
-    @Test
-    void aMissingRightIsToldBeforeAnythingIsRaised() {
-        marked("account", "id int PRIMARY KEY, balance int");
-        database.execute("INSERT INTO account VALUES (1, 0, 7, '" + A + "');" + claim(7, A)
-                + "; SELECT fenceline.protect('account', 'account', '{id}', 'observe')");
-        String role = database.newRole("night_");
-        FenceMigrations.on(database.source()).grantOperationsTo(role);
-        FenceOperations granted = FenceOperations.on(database.as(role));
-
-        assertThatThrownBy(() -> granted.afterRestore(batch -> {}))
-                .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage(
-                        "Raising all marks refused: role '" + role + "' may not read and write the marks in the rows of"
-                                + " public.account. Nothing was raised. Connect as the owner of these tables, or grant:"
-                                + " GRANT SELECT, UPDATE (fence_token, fence_holder) ON public.account TO …;");
-        database.execute("GRANT SELECT, UPDATE (fence_token, fence_holder) ON account TO " + role);
-        assertThatThrownBy(() -> granted.afterRestore(batch -> {}))
-                .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage(
-                        "Raising all marks refused: public.account carry marks in their rows and are protected, and role '"
-                                + role + "' may not go around the fence. Nothing was raised. Run"
-                                + " FenceMigrations.on(owner).grantBypassTo(role) as the owner of the schema.");
-        assertThat(database.rows("SELECT token FROM fenceline.guard")).containsExactly("7");
-        assertThat(database.rows("SELECT count(*) FROM fenceline.raising")).containsExactly("0");
-
-        FenceMigrations.on(database.source()).grantBypassTo(role);
-        assertThat(granted.afterRestore(batch -> {}).raised()).contains(new Restoration.Raised("public.account", 1));
-        assertThat(database.rows("SELECT count(*) FROM fenceline.violation")).containsExactly("0");
-    }
-
     @Test
     void rowsThatAPolicyHidesAreAnErrorAndNotPassedOver() {
-        marked("account", "id int PRIMARY KEY, balance int");
+        database.marked("account", "id int PRIMARY KEY, balance int");
         String role = database.newRole("night_");
         FenceMigrations.on(database.source()).grantOperationsTo(role);
         database.execute("INSERT INTO account VALUES (1, 0, 7, '" + A
@@ -402,10 +287,10 @@ class AfterRestoreTest {
 
     @Test
     void aConnectionThatIsLostInBetweenIsToldAndWhatIsCommittedStays() {
-        marked("account", "id int PRIMARY KEY, balance int");
+        database.marked("account", "id int PRIMARY KEY, balance int");
         database.execute("INSERT INTO account SELECT n, 0, n, '" + A + "' FROM generate_series(1, 1500) n");
 
-        assertThatThrownBy(() -> FenceOperations.on(named("dying")).afterRestore(batch -> {
+        assertThatThrownBy(() -> FenceOperations.on(database.named("dying")).afterRestore(batch -> {
                     if (batch.relation().equals("public.account") && !batch.done()) {
                         database.rows(
                                 "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'dying'"
@@ -443,12 +328,6 @@ class AfterRestoreTest {
         }
     }
 
-    private void marked(String table, String columns, String... more) {
-        database.execute(
-                "CREATE TABLE " + table + " (" + columns + ") " + String.join(" ", more) + ";" + " ALTER TABLE " + table
-                        + " ADD COLUMN fence_token bigint NOT NULL DEFAULT 0, ADD COLUMN fence_holder uuid");
-    }
-
     private void dumpMarks() {
         database.execute("CREATE TABLE dump AS TABLE fenceline.guard");
     }
@@ -464,13 +343,6 @@ class AfterRestoreTest {
     private int balance() {
         return Integer.parseInt(
                 database.rows("SELECT balance FROM account WHERE id = 42").get(0));
-    }
-
-    private PGSimpleDataSource named(String application) {
-        PGSimpleDataSource source = new PGSimpleDataSource();
-        source.setUrl(SharedServers.postgres().jdbcUrl(database.name()));
-        source.setApplicationName(application);
-        return source;
     }
 
     private static String claim(long token, String holder) {

@@ -28,7 +28,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 @Tag("server")
 class ApplyTest {
 
-    private static final Database DATABASE = Database.installed();
+    private static final Database DATABASE = Database.prepared();
 
     private FenceMigrations migrations;
     private List<Protect> changes;

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** A database of its own, and what tests ask of it. */
 record Database(PostgresServer server, String name) {
@@ -27,7 +28,7 @@ record Database(PostgresServer server, String name) {
         return database;
     }
 
-    /** As {@link #installed()}, by a copy of a database that was installed once: for a class with one for each test. */
+    /** As {@link #installed()}, by a copy of a database that was installed once. */
     static Database prepared() {
         String name = "prepared_" + COPIES.incrementAndGet();
         execute(
@@ -54,6 +55,20 @@ record Database(PostgresServer server, String name) {
 
     DataSource as(String role) {
         return server.dataSource(name, role);
+    }
+
+    /** Sessions with this application_name. */
+    PGSimpleDataSource named(String application) {
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setUrl(server.jdbcUrl(name));
+        source.setApplicationName(application);
+        return source;
+    }
+
+    /** Creates a table with the columns of row mode after these. */
+    void marked(String table, String columns, String... more) {
+        execute("CREATE TABLE " + table + " (" + columns + ") " + String.join(" ", more) + ";" + " ALTER TABLE " + table
+                + " ADD COLUMN fence_token bigint NOT NULL DEFAULT 0, ADD COLUMN fence_holder uuid");
     }
 
     void execute(String sql) {

@@ -61,6 +61,8 @@ class DoctorTest {
                         + "| table fenceline.guard has a trigger keep_row that does not fire under session_replication_role = replica",
                 "ALTER TABLE fenceline.guard DISABLE TRIGGER keep_mark | postgres-trigger-state | ERROR"
                         + "| table fenceline.guard has a trigger keep_mark that is disabled",
+                "GRANT EXECUTE ON FUNCTION fenceline.bypass(text) TO PUBLIC | postgres-public | ERROR"
+                        + "| schema fenceline gives PUBLIC EXECUTE on function fenceline.bypass",
                 "DROP TRIGGER keep_table ON fenceline.guard | postgres-trigger-missing | ERROR"
                         + "| table fenceline.guard lacks the triggers [keep_table], so that marks can fall or vanish",
                 "ALTER TABLE fenceline.guard SET UNLOGGED | postgres-guard-unlogged | ERROR"

@@ -140,7 +140,7 @@ class FenceMigrationsTest {
     @ParameterizedTest
     @ValueSource(strings = {"app_", "App User ", "o'brien \"x\"; DROP SCHEMA fenceline; --"})
     void aGrantedRoleCallsFunctionsAndTouchesNoTable(String prefix) throws SQLException {
-        Database database = Database.installed();
+        Database database = Database.prepared();
         String role = database.newRole(prefix);
         var app = database.as(role);
         String claim = "SELECT admitted FROM fenceline.claim_v1('a', 1, gen_random_uuid(), 1000)";
@@ -201,7 +201,7 @@ class FenceMigrationsTest {
     /** As after a dump that was restored without rights: PostgreSQL lets everybody call a function, and only the schema is closed. */
     @Test
     void aFunctionThatIsOpenToEverybodyIsClosedBeforeSomebodyIsLetIn() throws SQLException {
-        Database database = Database.installed();
+        Database database = Database.prepared();
         database.execute("GRANT EXECUTE ON FUNCTION fenceline.bypass(text) TO PUBLIC");
         String role = database.newRole("later");
 
@@ -216,7 +216,7 @@ class FenceMigrationsTest {
 
     @Test
     void aSchemaWithoutItsHistoryIsToldFromOneOfSomebodyElse() {
-        Database database = Database.installed();
+        Database database = Database.prepared();
         database.execute("DELETE FROM fenceline.schema_history");
 
         assertThatThrownBy(() -> FenceMigrations.on(database.source()).install())
@@ -227,9 +227,28 @@ class FenceMigrationsTest {
                                 + " who has made what is in the way.");
     }
 
+    /** PostgreSQL only warns when somebody grants what he has himself and may not pass on, and sessions may not hear of warnings. */
+    @ParameterizedTest
+    @ValueSource(strings = {"notice", "error"})
+    void whoMayNotPassARightOnIsRefusedAndNothingIsGranted(String heard) {
+        Database database = Database.prepared();
+        String app = database.newRole("app_");
+        String other = database.newRole("other_");
+        FenceMigrations.on(database.source()).grantTo(app);
+        database.execute("ALTER ROLE \"" + app + "\" SET client_min_messages = " + heard);
+
+        assertThatThrownBy(() -> FenceMigrations.on(database.as(app)).grantTo(other))
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageMatching("Granting the use of fences to role '" + other
+                        + "' failed: (WARNING: )?no privileges were granted for \"fenceline\" \\(SQLSTATE 01007\\). To do: install"
+                        + " first, connect as the owner of schema fenceline, and create the role\\.");
+        assertThat(database.rows("SELECT has_schema_privilege('" + other + "', 'fenceline', 'USAGE')::text"))
+                .containsExactly("false");
+    }
+
     @Test
     void aRoleThatDoesNotExistIsNamed() {
-        Database database = Database.installed();
+        Database database = Database.prepared();
 
         assertThatThrownBy(() -> FenceMigrations.on(database.source()).grantTo("nobody here"))
                 .isInstanceOf(BackendMisconfiguredException.class)

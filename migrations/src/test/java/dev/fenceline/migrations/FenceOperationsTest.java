@@ -8,7 +8,7 @@ import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.LockName;
 import dev.fenceline.OutcomeUnknownException;
-import dev.fenceline.testkit.SharedServers;
+import dev.fenceline.RetryableConflictException;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.sql.Connection;
@@ -114,7 +114,7 @@ class FenceOperationsTest {
     void whoWorksUnderTheMarkIsNamedAndRaisingWaitsForHimAsLongAsItIsTold() throws SQLException {
         database.execute(claim(7, A));
         assertThat(operations.blockers(ACCOUNT)).isEmpty();
-        try (Connection holder = named("sleeper").getConnection();
+        try (Connection holder = database.named("sleeper").getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute(enter(7, A));
@@ -130,11 +130,15 @@ class FenceOperationsTest {
             assertThat(blocker.stateSince()).isPresent();
             assertThatThrownBy(
                             () -> operations.waitAtMost(Duration.ofMillis(50)).raise(ACCOUNT))
-                    .isInstanceOf(BackendUnavailableException.class)
+                    .isInstanceOf(RetryableConflictException.class)
                     .hasMessageStartingWith(
-                            "Raising the mark of lock 'account:42' failed: within 50 ms it is in use by pid "
+                            "Raising the mark of lock 'account:42' refused: for 50 ms a transaction under it did not end: pid "
                                     + blocker.pid() + " (application 'sleeper', idle in transaction since ")
-                    .hasMessageEndingWith("). End it with pg_terminate_backend, or wait longer.");
+                    .hasMessageContaining(", in a transaction since "
+                            + blocker.transactionSince().orElseThrow())
+                    .hasMessageEndingWith(
+                            "). Nothing happened. Wait longer, or end that session, which rolls its work back: SELECT"
+                                    + " pg_terminate_backend(" + blocker.pid() + ");");
             assertThat(operations.mark(ACCOUNT).orElseThrow().token().value()).isEqualTo(7);
             holder.rollback();
         }
@@ -177,6 +181,13 @@ class FenceOperationsTest {
         assertThatThrownBy(() ->
                         Database.run(database.as(role), "SELECT fenceline.raise_v1('account:42', '" + A + "', 100)"))
                 .hasMessageContaining("Raising refused: '" + A + "' is no holder of a raising");
+        String forged = "a0000000-0000-8000-8000-726169736564";
+        assertThatThrownBy(() -> Database.run(
+                        database.as(role), "SELECT fenceline.raise_v1('account:42', '" + forged + "', 100)"))
+                .as("of the form of one, and recorded nowhere")
+                .hasMessageContaining("Raising refused: '" + forged + "' is no holder of a raising");
+        assertThat(database.rows("SELECT count(*) FROM fenceline.guard WHERE holder = '" + forged + "'"))
+                .containsExactly("0");
         assertThatThrownBy(
                         () -> Database.run(database.as(role), "SELECT fenceline.raise_marks_v1('" + A + "', '', 100)"))
                 .hasMessageContaining("Raising refused: '" + A + "' is no holder of a raising");
@@ -188,13 +199,16 @@ class FenceOperationsTest {
         String role = database.newRole("night_");
         FenceMigrations.on(database.source()).grantOperationsTo(role);
         FenceOperations granted = FenceOperations.on(database.as(role));
-        try (Connection holder = named("sleeper").getConnection();
+        try (Connection holder = database.named("sleeper").getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute(enter(7, A));
 
             Blocker poor = granted.blockers(ACCOUNT).get(0);
-            assertThat(poor).hasToString("pid " + pid(holder) + " (application 'sleeper')");
+            assertThat(poor)
+                    .hasToString(
+                            "pid " + pid(holder)
+                                    + " (application 'sleeper'; its state and times are shown to members of pg_read_all_stats alone)");
             database.execute("GRANT pg_read_all_stats TO \"" + role + "\"");
             assertThat(granted.blockers(ACCOUNT).get(0).state()).contains("idle in transaction");
             holder.rollback();
@@ -272,7 +286,7 @@ class FenceOperationsTest {
 
     @Test
     void anAnswerThatIsLostLeavesItOpenWhetherTheMarkWasRaised() {
-        PGSimpleDataSource dying = named("dying");
+        PGSimpleDataSource dying = database.named("dying");
         database.execute(claim(7, A));
         database.execute("CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
                 + " $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;"
@@ -288,7 +302,7 @@ class FenceOperationsTest {
     @ParameterizedTest
     @ValueSource(strings = {"synchronous_commit=off", "default_transaction_read_only=on"})
     void aMarkIsNotRaisedWhereACrashCouldForgetIt(String option) {
-        PGSimpleDataSource unsafe = named("unsafe");
+        PGSimpleDataSource unsafe = database.named("unsafe");
         unsafe.setOptions("-c " + option);
 
         assertThatThrownBy(() -> FenceOperations.on(unsafe).raise(ACCOUNT))
@@ -312,13 +326,6 @@ class FenceOperationsTest {
 
     private static String enter(long token, String holder) {
         return "SELECT fenceline.enter('account:42', " + token + ", '" + holder + "')";
-    }
-
-    private PGSimpleDataSource named(String application) {
-        PGSimpleDataSource source = new PGSimpleDataSource();
-        source.setUrl(SharedServers.postgres().jdbcUrl(database.name()));
-        source.setApplicationName(application);
-        return source;
     }
 
     private static int pid(Connection connection) throws SQLException {

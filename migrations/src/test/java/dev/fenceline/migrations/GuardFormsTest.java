@@ -24,7 +24,7 @@ class GuardFormsTest {
 
     @BeforeEach
     void claimed() {
-        database = Database.installed();
+        database = Database.prepared();
         database.rows("SELECT claimed_at FROM fenceline.claim_v2(" + BOTH + ", 1000)");
     }
 

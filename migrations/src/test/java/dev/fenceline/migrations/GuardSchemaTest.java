@@ -25,7 +25,7 @@ class GuardSchemaTest {
 
     @BeforeEach
     void claimed() {
-        database = Database.installed();
+        database = Database.prepared();
         claim(10, ME);
     }
 

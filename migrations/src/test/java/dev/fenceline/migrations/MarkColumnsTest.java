@@ -20,7 +20,7 @@ import org.postgresql.PGConnection;
 @Tag("server")
 class MarkColumnsTest {
 
-    private static final Database DATABASE = Database.installed();
+    private static final Database DATABASE = Database.prepared();
 
     private final FenceMigrations migrations = FenceMigrations.on(DATABASE.source());
 

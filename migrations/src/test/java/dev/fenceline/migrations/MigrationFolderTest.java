@@ -70,6 +70,19 @@ class MigrationFolderTest {
         assertThat(folder.resolve(there)).hasContent("theirs");
     }
 
+    @Test
+    void theMigrationThatIsThereIsNamedBeforeItsUndo() throws IOException {
+        write("48", "fence");
+
+        assertThatThrownBy(() -> write("48", "fence"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("Migration 48 was not written: the folder has that version already, in V48__fence.sql and"
+                        + " U48__fence.sql. Choose a version that is free.");
+        assertThatThrownBy(() -> write("48", "other"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(" already, in V48__fence.sql and U48__fence.sql. ");
+    }
+
     @ParameterizedTest
     @CsvSource({"V4__x.sql", "V480__x.sql", "V48.1__x.sql", "R__48.sql", "48.sql", "V48x__y.sql"})
     void otherFilesStandInNobodysWay(String there) throws IOException {

@@ -23,7 +23,7 @@ class PlanTest {
 
     @BeforeAll
     static void install() {
-        database = Database.installed();
+        database = Database.prepared();
         database.execute("CREATE SCHEMA app; CREATE TABLE app.\"order\" (id int PRIMARY KEY, note text, day date);"
                 + " CREATE TABLE app.order_line (order_id int, line int NOT NULL);"
                 + " CREATE VIEW app.open_order AS SELECT id FROM app.\"order\";"
@@ -158,7 +158,7 @@ class PlanTest {
 
     @Test
     void whatIsSoAlreadyIsAStepWithoutSqlAndTheRollbackRestoresWhatWasBefore() throws InterruptedException {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute("CREATE TABLE account (id int PRIMARY KEY)");
         FenceMigrations migrations = FenceMigrations.on(own.source());
         Protect.Locked account = Protect.table("account").lock("account", "id");
@@ -206,7 +206,7 @@ class PlanTest {
 
     @Test
     void whatWasChangedBehindOurBackIsToDoAgain() throws InterruptedException {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute("CREATE TABLE account (id int PRIMARY KEY, at int) ");
         FenceMigrations migrations = FenceMigrations.on(own.source());
         Protect account = Protect.table("account").lock("account", "id").observe();
@@ -237,7 +237,7 @@ class PlanTest {
 
     @Test
     void triggersThatCameOutOfADumpAreAsTheyWereMade() throws InterruptedException {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute(
                 "CREATE SCHEMA \"O\"; CREATE TYPE \"O\".kind AS ENUM ('a'); CREATE TABLE \"O\".thing (kind \"O\".kind)");
         FenceMigrations migrations = FenceMigrations.on(own.source());
@@ -257,7 +257,7 @@ class PlanTest {
 
     @Test
     void aTableWhoseTriggersDisagreeIsToldAndItsRollbackLeavesIt() {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute("CREATE TABLE account (id int PRIMARY KEY, at int);"
                 + " SELECT fenceline.protect('account', 'account', '{id}', 'enforce');"
                 + " CREATE OR REPLACE TRIGGER fenceline_insert AFTER INSERT ON account FOR EACH ROW EXECUTE FUNCTION"
@@ -321,16 +321,74 @@ class PlanTest {
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage("Plan refused, nothing was changed: database " + old.name()
                         + " has version 3 of the fence schema, and"
-                        + " protecting tables needs version 4. Upgrade it first: FenceMigrations.install().");
+                        + " protecting tables needs version 4. Upgrade it first: FenceMigrations.on(owner).install().");
         assertThatThrownBy(() -> FenceMigrations.on(empty.source()).plan(Unprotect.table("app.order")))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage("Plan refused, nothing was changed: database " + empty.name()
-                        + " has no fence schema. Install it first: FenceMigrations.install().");
+                        + " has no fence schema. Install it first: FenceMigrations.on(owner).install().");
+    }
+
+    @Test
+    void namesThatDifferInCapitalsAreShownAsTheyAreWritten() {
+        Database own = Database.installed();
+        own.execute("CREATE SCHEMA app; CREATE TABLE app.\"It's Order\" (\"Id\" int PRIMARY KEY, note text)");
+        FenceMigrations migrations = FenceMigrations.on(own.source());
+
+        assertThatThrownBy(() -> migrations.plan(
+                        Protect.table("app.\"it's order\"").lock("order", "id").observe(),
+                        Protect.table("app.\"It's Order\"").lock("order", "Id").observe(),
+                        Protect.table("public.\"It's Order\"")
+                                .lock("order", "\"NOTE\"")
+                                .observe()))
+                .isInstanceOf(PlanRefusedException.class)
+                .hasMessage("""
+                        Plan refused, nothing was changed: 3 faults.
+                        - app."it's order": there is no such table. There is app."It's Order", which is written in double quotes, and in a shell\
+                         in single ones around them: 'app."It'\\''s Order"'.
+                        - app."It's Order": it has no column id; it has "Id", note. There is "Id", which is written in double quotes, and in a shell\
+                         in single ones around them: '"Id"'.
+                        - public."It's Order": there is no such table. There is app."It's Order", which is written in double quotes, and in a\
+                         shell in single ones around them: 'app."It'\\''s Order"'.""");
+        assertThatThrownBy(() -> migrations.plan(Protect.table("app.\"It's Order\"")
+                        .lock("order", "\"NOTE\"")
+                        .observe()))
+                .isInstanceOf(PlanRefusedException.class)
+                .hasMessageEndingWith("it has no column \"NOTE\"; it has \"Id\", note. There is note.");
+    }
+
+    @Test
+    void aPlanNamesTheTablesThatItWouldNoLongerEnforce() throws InterruptedException {
+        Database own = Database.installed();
+        own.execute("CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY); CREATE TABLE c (id int"
+                + " PRIMARY KEY)");
+        FenceMigrations migrations = FenceMigrations.on(own.source());
+        migrations
+                .plan(
+                        Protect.table("a").lock("a", "id").enforce(),
+                        Protect.table("b").lock("b", "id").observe())
+                .apply(ApplyOptions.defaults());
+
+        assertThat(migrations
+                        .plan(
+                                Protect.table("c").lock("c", "id").observe(),
+                                Protect.table("b").lock("b", "id").observe(),
+                                Protect.table("a").lock("other", "id").observe())
+                        .loosened())
+                .containsExactly(TableName.parse("a"));
+        assertThat(migrations
+                        .plan(
+                                Protect.table("a").lock("a", "id").enforce(),
+                                Protect.table("b").lock("b", "id").enforce())
+                        .loosened())
+                .isEmpty();
+        assertThat(migrations.plan(Unprotect.table("a")).loosened())
+                .as("nobody takes triggers off without meaning it")
+                .isEmpty();
     }
 
     /** As a release left it that is older than ours. */
     private static Database withVersion3() {
-        Database old = Database.installed();
+        Database old = Database.prepared();
         old.execute(
                 "CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3'");
         return old;
@@ -338,7 +396,7 @@ class PlanTest {
 
     @Test
     void whoDoesNotOwnTheTableIsToldWhoDoes() throws InterruptedException {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         String owner = own.newRole("owner_");
         String other = own.newRole("other_");
         own.execute("CREATE SCHEMA theirs AUTHORIZATION " + owner + "; SET ROLE " + owner
@@ -347,7 +405,7 @@ class PlanTest {
         assertThatThrownBy(() -> FenceMigrations.on(own.as(owner)).plan(change))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage("Plan refused, nothing was changed: database " + own.name() + " does not let role '" + owner
-                        + "' protect tables. Have the owner of schema fenceline run FenceMigrations.grantProtectionTo(\""
+                        + "' protect tables. Have the owner of schema fenceline run FenceMigrations.on(owner).grantProtectionTo(\""
                         + owner + "\").");
         FenceMigrations.on(own.source()).grantProtectionTo(owner);
         FenceMigrations.on(own.source()).grantProtectionTo(other);

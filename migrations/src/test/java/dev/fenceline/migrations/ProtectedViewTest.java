@@ -19,7 +19,7 @@ class ProtectedViewTest {
 
     @BeforeEach
     void install() {
-        database = Database.installed();
+        database = Database.prepared();
         database.execute("CREATE TABLE plain (id int, name text); CREATE TABLE journal (line text);");
     }
 

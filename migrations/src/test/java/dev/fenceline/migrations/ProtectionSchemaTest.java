@@ -29,7 +29,7 @@ class ProtectionSchemaTest {
 
     @BeforeAll
     static void install() {
-        database = Database.installed();
+        database = Database.prepared();
         database.execute("CREATE DOMAIN public.small AS int; CREATE DOMAIN public.smaller AS public.small;"
                 + " CREATE TABLE plain (id int PRIMARY KEY, day date, code char(2), price numeric(9,2), whole numeric(9),"
                 + " any_scale numeric, twice int GENERATED ALWAYS AS (id * 2) STORED, domained public.smaller);"
@@ -122,7 +122,7 @@ class ProtectionSchemaTest {
 
     @Test
     void everyTriggerFiresAlwaysOnEveryPartitionAlsoOnThoseOfLater() {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute("CREATE TABLE measured (id int, at int, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);"
                 + " CREATE TABLE measured_1 PARTITION OF measured FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (at);"
                 + " CREATE TABLE measured_1_1 PARTITION OF measured_1 FOR VALUES FROM (0) TO (5);");
@@ -196,7 +196,7 @@ class ProtectionSchemaTest {
 
     @Test
     void theTextOfATriggerCanBeDumpedAndRestored() {
-        Database own = Database.installed();
+        Database own = Database.prepared();
         own.execute(
                 "CREATE TABLE plain (id int, name text); SELECT fenceline.protect('plain', 'plain', '{id,name}', 'observe')");
         List<String> text = own.rows(

@@ -29,7 +29,7 @@ class RowsSchemaTest {
 
     @BeforeEach
     void install() {
-        database = Database.installed();
+        database = Database.prepared();
         database.execute("CREATE SCHEMA bank; CREATE TABLE bank.account (id bigint, part text, other numeric,"
                 + " fence_token bigint NOT NULL DEFAULT 0, fence_holder uuid, PRIMARY KEY (id, part))");
     }

@@ -38,7 +38,7 @@ class SqlCallsTest {
 
     @BeforeAll
     static void install() {
-        database = Database.installed();
+        database = Database.prepared();
         database.execute("CREATE TABLE plain (id int); INSERT INTO plain VALUES (1)");
         database.execute("CALL fenceline.claim('sql:1', 20, '" + HOLDER + "')");
     }

@@ -120,6 +120,32 @@ class VerifyTest {
                 .satisfies(difference -> assertThat(difference.found()).contains("<> 'mine'"));
     }
 
+    /** As {@code pg_restore --disable-triggers} leaves every trigger of a table that it has filled. */
+    @Test
+    void triggersThatARestoreHasEnabledAsByDefaultAreTold() {
+        database.marked("marked", "id int PRIMARY KEY");
+        apply(ACCOUNT);
+        database.execute("SELECT fenceline.keep_marks_v1('marked', 'marked', 'id')");
+        assertThat(migrations.verify(List.of(ACCOUNT)).differences()).isEmpty();
+        for (String table : List.of("account", "marked", "fenceline.guard")) {
+            database.execute(
+                    "ALTER TABLE " + table + " DISABLE TRIGGER ALL; ALTER TABLE " + table + " ENABLE TRIGGER ALL");
+        }
+
+        String found = "that it does not fire under session_replication_role = replica";
+        assertThat(migrations.verify(List.of(ACCOUNT)).differences())
+                .hasSize(3 + 4 + 1)
+                .allSatisfy(difference -> assertThat(difference.found()).isEqualTo(found))
+                .contains(new Difference(
+                        "public.marked",
+                        "that trigger fenceline_keep_mark fires always",
+                        found,
+                        "Run: ALTER TABLE public.marked ENABLE ALWAYS TRIGGER fenceline_keep_mark;"));
+        assertThat(migrations.doctor())
+                .filteredOn(finding -> finding.code().equals("postgres-trigger-state"))
+                .hasSize(3 + 4 + 1);
+    }
+
     @Test
     void anotherTriggerInThePlaceOfOursIsTold() {
         apply(ACCOUNT);
@@ -193,7 +219,7 @@ class VerifyTest {
 
         assertThat(verification.isAsDeclared()).isFalse();
         assertThat(verification).hasToString("""
-                        public.account: expected observe by lock class 'account' and key [id], found enforce by lock class 'account' and key [id]. Protect it again: plan and apply this declaration.
+                        public.account: expected observe by lock class 'account' and key [id], found enforce by lock class 'account' and key [id]. Declare enforce if that is meant: to apply this declaration goes back to observing, which refuses nobody.
                         public.gone: expected observe by lock class 'gone' and key [id], found no such table. Create it, or take it out of the declaration.
                         public.third: expected observe by lock class 'third' and key [id], found no protection. Plan and apply it.
                         public.other: expected no protection, since none is declared, found observe by lock class 'other' and key [id, name]. Declare it, or take it off with Unprotect.""");
@@ -259,73 +285,6 @@ class VerifyTest {
                         found,
                         "A new row would begin with a mark that nobody has claimed, or with none. Alter the column back; if it is not"
                                 + " the fence's, rename it."));
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "CREATE OR REPLACE FUNCTION fenceline.not_the_mark_v1(p_lock text, p_token bigint) RETURNS void LANGUAGE plpgsql"
-                        + " SET search_path = pg_catalog, pg_temp AS 'BEGIN RETURN; END'"
-                        + "| function fenceline.not_the_mark_v1 | the body that this release installs"
-                        + "| another, which has in line 1 'BEGIN RETURN; END' instead of ''",
-                "ALTER FUNCTION fenceline.judge_write_v1() SECURITY INVOKER"
-                        + "| function fenceline.judge_write_v1 | SECURITY DEFINER VOLATILE SET search_path=pg_catalog, pg_temp"
-                        + "| SECURITY INVOKER VOLATILE SET search_path=pg_catalog, pg_temp",
-                "ALTER FUNCTION fenceline.claim_v1(text, bigint, uuid, integer) SET search_path = public"
-                        + "| function fenceline.claim_v1 | SECURITY DEFINER VOLATILE SET search_path=pg_catalog, pg_temp"
-                        + "| SECURITY DEFINER VOLATILE SET search_path=public",
-                "ALTER FUNCTION fenceline.enter_v2(text[], bigint[], uuid[], integer, integer) STABLE"
-                        + "| function fenceline.enter_v2 | SECURITY DEFINER VOLATILE SET search_path=pg_catalog, pg_temp"
-                        + "| SECURITY DEFINER STABLE SET search_path=pg_catalog, pg_temp",
-                "CREATE OR REPLACE FUNCTION fenceline.note_held_v1(p_lock text) RETURNS text LANGUAGE sql RETURN p_lock"
-                        + "| function fenceline.note_held_v1 | the body that this release installs"
-                        + "| ~another, which has in line 1 'RETURN p_lock' instead of 'RETURN set_config('fenceline.entered'::text,"
-                        + " (((('%|'::text || (pg_current_xact_id())::text) || ' '::text) || p_lock) || '%|'::text), true)'~",
-                "DROP FUNCTION fenceline.seen_v1(text[])"
-                        + "| function fenceline.seen_v1 | it as this release installs it | none",
-                "CREATE FUNCTION fenceline.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'"
-                        + "| function fenceline.mine | none of this name | one",
-                "CREATE FUNCTION fenceline.unprotect_v1(text) RETURNS void LANGUAGE sql AS ''"
-                        + "| function fenceline.unprotect_v1 with other arguments | none of this name | one",
-                "ALTER TABLE fenceline.guard ENABLE TRIGGER keep_mark"
-                        + "| table fenceline.guard | trigger keep_mark to fire always"
-                        + "| that it does not fire under session_replication_role = replica",
-                "DROP TRIGGER keep_row ON fenceline.guard | table fenceline.guard | trigger keep_row | none",
-                "ALTER TABLE fenceline.guard SET UNLOGGED"
-                        + "| table fenceline.guard | a permanent table | an unlogged one, which a crash empties",
-                "CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql AS 'SELECT 3'"
-                        + "| schema fenceline | version 5 | version 3",
-                "CREATE OR REPLACE FUNCTION fenceline.version_v1() RETURNS integer LANGUAGE sql AS 'SELECT 99'"
-                        + "| schema fenceline | version 5 | version 99",
-                "DROP SCHEMA fenceline CASCADE | schema fenceline | version 5 | none",
-            })
-    void whatWasChangedInTheFenceSchemaIsTold(String change, String subject, String expected, String found) {
-        database.execute(change);
-
-        Verification verification = migrations.verify(List.of());
-
-        assertThat(verification.differences()).singleElement().satisfies(difference -> {
-            assertThat(difference.subject()).isEqualTo(subject);
-            assertThat(difference.expected()).isEqualTo(expected);
-            assertThat(difference.found()).isEqualTo(found);
-            assertThat(difference.remedy()).isNotBlank();
-        });
-    }
-
-    @Test
-    void theKeeperOfMarksWithAWeakerConditionIsTold() {
-        database.execute("CREATE OR REPLACE TRIGGER keep_mark AFTER UPDATE ON fenceline.guard FOR EACH ROW"
-                + " WHEN (NEW.lock <> OLD.lock) EXECUTE FUNCTION fenceline.keep_mark_v1();"
-                + " ALTER TABLE fenceline.guard ENABLE ALWAYS TRIGGER keep_mark");
-
-        assertThat(migrations.verify(List.of()).differences())
-                .singleElement()
-                .satisfies(difference -> assertThat(difference.found())
-                        .isEqualTo(
-                                "CREATE TRIGGER keep_mark AFTER UPDATE ON fenceline.guard FOR EACH ROW WHEN ((new.lock <> old.lock))"
-                                        + " EXECUTE FUNCTION fenceline.keep_mark_v1()"));
     }
 
     @Test

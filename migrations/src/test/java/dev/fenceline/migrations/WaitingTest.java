@@ -28,7 +28,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 @Tag("server")
 class WaitingTest {
 
-    private static final Database DATABASE = Database.installed();
+    private static final Database DATABASE = Database.prepared();
     private static final Duration LOCK_TIMEOUT = Duration.ofMillis(300);
     /** For a machine that has other things to do: more than any attempt, less than the reader that the naive form waits for. */
     private static final Duration ALLOWANCE = Duration.ofSeconds(6);

@@ -78,6 +78,26 @@ BEGIN
 END
 $$;
 
+-- Tells by its form whether a holder is that of a mark that an operator has raised (V5), for messages alone: a UUID of version 8 whose end
+-- is "raised" in ASCII. A grant's holder is random, and looks so with a chance below 2^-52.
+CREATE FUNCTION fenceline.is_raised_holder_v1(p_holder uuid) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p_holder::text LIKE '______________8_________726169736564'
+$$;
+
+-- What to do for whoever finds another mark than his own.
+CREATE FUNCTION fenceline.overtaken_hint_v1(p_holder uuid) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN fenceline.is_raised_holder_v1(p_holder)
+        THEN 'An operator has raised the mark, which shut out every earlier holder. '
+        ELSE 'Another holder has taken over. ' END
+        || 'Stop, and do not retry with this token: acquire the lock anew'
+$$;
+
 -- A token for messages, as written elsewhere: value and the first digits of the holder.
 CREATE FUNCTION fenceline.token_text_v1(p_token bigint, p_holder uuid) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -100,7 +120,7 @@ BEGIN
         MESSAGE = format('Fenced work under token %s of lock %L refused: %s', p_token, p_lock,
             coalesce('the mark is ' || fenceline.token_text_v1(v_mark.token, v_mark.holder), 'it was never claimed here')),
         HINT = CASE WHEN v_mark.token >= p_token
-            THEN 'Another holder has taken over. Stop, and do not retry with this token: acquire the lock anew, and begin at the read.'
+            THEN fenceline.overtaken_hint_v1(v_mark.holder) || ', and begin at the read.'
             ELSE 'Claim first, in a transaction of its own: CALL fenceline.claim(lock, token, holder).'
             END;
 END
@@ -186,7 +206,7 @@ BEGIN
                     fenceline.token_text_v1(p_tokens[i], p_holders[i]), p_locks[i],
                     fenceline.token_text_v1(v_newest.token, v_newest.holder)),
                 DETAIL = format('%s %s %s', i, v_newest.token, v_newest.holder),
-                HINT = 'Another holder has taken over. Stop, and do not retry with this token: acquire the lock anew.';
+                HINT = fenceline.overtaken_hint_v1(v_newest.holder) || '.';
         END IF;
         v_left_ms := greatest(1, least(p_timeout_ms, ceil(extract(epoch FROM v_deadline - clock_timestamp()) * 1000)));
         v_set := set_config('lock_timeout', v_left_ms::text, true);

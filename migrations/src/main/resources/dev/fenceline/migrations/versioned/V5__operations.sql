@@ -1,5 +1,7 @@
 -- Invariant: a mark that is raised here belongs to nobody, and is above what it was and above what the lock server has issued by its clock; so whoever was admitted by it before is refused.
 --
+-- SQLSTATEs beside those before: FL013, a mark that cannot be higher.
+--
 -- For people who operate a database: after a restore, whose marks are those of an earlier time, and for a holder that is to be shut out.
 -- The holder of a raised mark is fresh, and no token carries it. That alone makes it safe, whatever the clocks say: work goes on under
 -- a mark by equality. The height is for those whose grant has not claimed yet, and for order.
@@ -24,7 +26,13 @@ CREATE TABLE fenceline.raising (
 COMMENT ON TABLE fenceline.raising IS 'Marks that were raised by an operator. A mark with such a holder admits nobody: the next claim passes it.';
 COMMENT ON COLUMN fenceline.raising.lock IS 'NULL where all marks were raised, after a restore';
 
--- The height of a raised mark.
+-- The highest that a token can be: the lock server computes in doubles.
+CREATE FUNCTION fenceline.highest_token_v1() RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+AS 'SELECT 9007199254740991';
+
+-- The height of a raised mark; of one that is below the highest.
 CREATE FUNCTION fenceline.raised_token_v1(p_token bigint) RETURNS bigint
     LANGUAGE sql VOLATILE
     SET search_path = pg_catalog, pg_temp
@@ -32,13 +40,14 @@ AS $$
     SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint + 10250000, p_token + 1)
 $$;
 
--- Records that somebody raises a mark, or all, and answers with the holder to do it with.
+-- Records that somebody raises a mark, or all, and answers with the holder to do it with: fresh, and of the form of is_raised_holder_v1, so
+-- that whoever is refused by it can be told that an operator did it, wherever the mark has come to.
 CREATE FUNCTION fenceline.begin_raising_v1(p_lock text) RETURNS uuid
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_holder uuid := gen_random_uuid();
+    v_holder uuid := overlay(overlay(gen_random_uuid()::text PLACING '8' FROM 15) PLACING '726169736564' FROM 25);
 BEGIN
     PERFORM fenceline.check_claim_v1(1, NULL);
     INSERT INTO fenceline.raising (holder, at, lock, application_name, role, client_address)
@@ -64,6 +73,9 @@ $$;
 
 -- Raises one mark, also of a lock that was never claimed here. Waits for who works under it, and takes the turn that claim_v2 takes, or
 -- concurrent transactions that overlap could keep it out for ever; a second of its waits is no longer than what the first has left.
+--
+-- The wait can be long, so the record is looked at after it and not before: a lock on fenceline.raising would be held all the time,
+-- and an upgrade that changes that table would wait for it, and everybody else for the upgrade.
 CREATE FUNCTION fenceline.raise_v1(p_lock text, p_holder uuid, p_timeout_ms integer) RETURNS void
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
@@ -71,9 +83,12 @@ AS $$
 DECLARE
     v_deadline timestamptz := clock_timestamp() + p_timeout_ms * interval '1 millisecond';
     v_left_ms integer;
+    v_mark fenceline.guard;
 BEGIN
     PERFORM fenceline.require_name_v1(p_lock);
-    PERFORM fenceline.require_raising_v1(p_holder);
+    IF NOT coalesce(fenceline.is_raised_holder_v1(p_holder), false) THEN
+        PERFORM fenceline.require_raising_v1(p_holder);
+    END IF;
     PERFORM fenceline.check_claim_v1(1, p_timeout_ms);
     PERFORM pg_advisory_xact_lock(1178947139, hashtext(p_lock COLLATE "C"));
     v_left_ms := greatest(1, least(p_timeout_ms, ceil(extract(epoch FROM v_deadline - clock_timestamp()) * 1000)));
@@ -85,13 +100,26 @@ BEGIN
             holder = excluded.holder,
             claimed_at = excluded.claimed_at,
             claimed_by = excluded.claimed_by
-        WHERE g.holder <> excluded.holder;
+        WHERE g.holder <> excluded.holder AND g.token < fenceline.highest_token_v1();
+    IF NOT FOUND THEN
+        SELECT g.* INTO v_mark FROM fenceline.guard g WHERE g.lock = p_lock;
+        IF v_mark.holder <> p_holder THEN
+            RAISE EXCEPTION USING
+                ERRCODE = 'FL013',
+                MESSAGE = format('Raising the mark of lock %L refused: it is %s, and no mark can be higher',
+                    p_lock, fenceline.token_text_v1(v_mark.token, v_mark.holder)),
+                HINT = 'No fence has claimed it, since a claim is at most 25 h ahead of the clock. Find out who wrote it. Then, with all who use'
+                    ' this lock stopped, the owner of the schema sets it to the present, with trigger keep_mark disabled for that statement.';
+        END IF;
+    END IF;
+    PERFORM fenceline.require_raising_v1(p_holder);
 END
 $$;
 
 -- Raises the next marks in the order of their names, and waits for nobody: those that somebody works under are answered as busy, for
--- raise_v1. Passes over marks of this very raising alone. One that an earlier raising has raised is an old mark like any other: whose grant
--- is newer than that raising could still claim it.
+-- raise_v1, and so are those that cannot be higher, of which it says so. Passes over marks of this very raising alone: one that an earlier
+-- raising has raised is an old mark like any other, and whose grant is newer than that raising could still claim it. Above the highest there
+-- is no such grant.
 CREATE FUNCTION fenceline.raise_marks_v1(p_holder uuid, p_after text, p_most integer)
     RETURNS TABLE (last_lock text, looked bigint, raised bigint, busy text[])
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -108,7 +136,9 @@ BEGIN
     raised := 0;
     busy := '{}';
     FOR v_mark IN
-        SELECT g.lock, g.holder
+        SELECT g.lock, g.holder,
+               g.token >= fenceline.highest_token_v1()
+                   AND EXISTS (SELECT FROM fenceline.raising r WHERE r.holder = g.holder) AS is_shut
           FROM fenceline.guard g
          WHERE g.lock > p_after
          ORDER BY g.lock
@@ -116,8 +146,9 @@ BEGIN
     LOOP
         last_lock := v_mark.lock;
         looked := looked + 1;
-        CONTINUE WHEN v_mark.holder = p_holder;
-        SELECT g.token INTO v_token FROM fenceline.guard g WHERE g.lock = v_mark.lock FOR NO KEY UPDATE SKIP LOCKED;
+        CONTINUE WHEN v_mark.holder = p_holder OR v_mark.is_shut;
+        SELECT g.token INTO v_token FROM fenceline.guard g
+         WHERE g.lock = v_mark.lock AND g.token < fenceline.highest_token_v1() FOR NO KEY UPDATE SKIP LOCKED;
         IF FOUND THEN
             UPDATE fenceline.guard g
                SET token = fenceline.raised_token_v1(v_token),
