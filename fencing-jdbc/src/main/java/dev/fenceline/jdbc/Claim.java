@@ -101,11 +101,11 @@ public final class Claim<C> {
     public <T, X extends Exception> T inTransaction(Work<C, T, X> work) throws X {
         Entry entry = settings.has(FenceSettings.Choice.CONCURRENT) ? Entry.CONCURRENT : Entry.ALONE;
         FencedUnit<C> unit = new FencedUnit<>(source, settings, this, entry);
-        OpenTransactions.begin(source, tokens, Optional.of(unit.guard()));
+        OpenTransactions.Ending open = OpenTransactions.begin(source, tokens, Optional.of(unit.guard()));
         try {
             return unit.run(work);
         } finally {
-            OpenTransactions.end(source, tokens);
+            open.end();
         }
     }
 
@@ -191,11 +191,11 @@ public final class Claim<C> {
 
     /** Runs one statement that holds the marks by itself. */
     <X extends Exception> long single(SingleStatement.Execution<C, X> execution) throws X {
-        OpenTransactions.begin(source, tokens, Optional.empty());
+        OpenTransactions.Ending open = OpenTransactions.begin(source, tokens, Optional.empty());
         try {
             return new SingleStatement<>(source, settings, this).run(execution);
         } finally {
-            OpenTransactions.end(source, tokens);
+            open.end();
         }
     }
 
@@ -222,10 +222,10 @@ public final class Claim<C> {
     }
 
     /** A stale session is over: marks only rise, so asking again could only give the same answer. */
-    void refuseIfOvertaken() {
+    void refuseIfOvertaken(String step) {
         FencingToken newest = overtakenBy.get();
         if (newest != null) {
-            throw stale("Transaction", newest, null);
+            throw stale(step, newest, null);
         }
     }
 
