@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.util.Optional;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
@@ -18,12 +19,21 @@ final class FencedDataSource implements DataSource {
 
     @Override
     public Connection getConnection() throws SQLException {
-        return origin.getConnection();
+        return taken(origin.getConnection());
     }
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-        return origin.getConnection(user, password);
+        return taken(origin.getConnection(user, password));
+    }
+
+    private Connection taken(Connection opened) throws SQLException {
+        Optional<OwnUnit> unit = OwnTransactions.open(origin);
+        return unit.isPresent() ? unit.get().fenced(opened) : PassedConnections.pass(origin, opened);
+    }
+
+    DataSource origin() {
+        return origin;
     }
 
     @Override

@@ -66,12 +66,14 @@ record Locking<H extends Hold>(
         Held<H> held = acquire(maxWait);
         try (held) {
             return work.with(held);
-        } catch (StaleTokenException refused) {
-            // Released by now. Work may have met another fence too, whose mark means nothing to this lock.
-            if (held.tokens().all().contains(refused.presented())) {
+        } catch (Throwable thrown) {
+            // Released by now. A framework may have wrapped it.
+            if (FencelineException.in(thrown).orElse(null) instanceof StaleTokenException refused
+                    // Work may have met another fence too, whose mark means nothing to this lock.
+                    && held.tokens().all().contains(refused.presented())) {
                 passFloor(refused);
             }
-            throw refused;
+            throw thrown;
         }
     }
 

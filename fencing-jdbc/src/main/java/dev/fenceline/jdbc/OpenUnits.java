@@ -63,7 +63,39 @@ final class OpenUnits {
                 null);
     }
 
-    private static String names(List<LockName> locks) {
+    /** Refuses to acquire locks that this thread holds for its unit: whoever asks would wait for himself. */
+    static void requireNone(List<LockName> locks, String step) {
+        OpenUnit<?> open = OPEN.get();
+        if (open != null) {
+            open.tokens().all().stream()
+                    .filter(token -> locks.contains(token.lock()))
+                    .findFirst()
+                    .ifPresent(token -> refuse(step, token));
+        }
+    }
+
+    /** Refuses a token that would take the place of the unit's own. */
+    static void requireNoOther(Object origin, Tokens tokens, String step) {
+        OpenUnit<?> open = OPEN.get();
+        if (open == null || open.origin() != origin) {
+            return;
+        }
+        for (FencingToken own : open.tokens().all()) {
+            tokens.all().stream()
+                    .filter(token -> token.lock().equals(own.lock()) && !token.equals(own))
+                    .findFirst()
+                    .ifPresent(token -> refuse(step + " under token " + token, own));
+        }
+    }
+
+    private static void refuse(String step, FencingToken own) {
+        throw new IllegalStateException(step + " on " + Refusals.resource(own.lock())
+                + " refused: this thread is inside a unit under token " + own
+                + " of the same lock, and would wait for itself or end its own claim. Use the claim that the work of the unit was"
+                + " given, or do this before it begins or after it has ended.");
+    }
+
+    static String names(List<LockName> locks) {
         return locks.stream().map(lock -> "'" + lock + "'").collect(Collectors.joining(", "));
     }
 }

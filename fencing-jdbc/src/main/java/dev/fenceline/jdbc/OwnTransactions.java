@@ -26,12 +26,21 @@ final class OwnTransactions implements UnitKind<Claim<Connection>> {
     @Override
     public void requireNothingRead(Locking<?> locking) {
         OpenTransactions.requireNone(fence.source(), locking.names(), "Acquiring the lock for a unit");
+        PassedConnections.requireNoTransaction(origin(), locking.names());
     }
 
     @Override
     public <T, X extends Exception> T open(Locking.Held<?> held, Work<Claim<Connection>, T, X> work) throws X {
-        OwnUnit unit = new OwnUnit(fence.source(), fence.claim(held.tokens(), held.hold()));
-        return OpenUnits.within(unit, () -> work.with(unit.context()));
+        OwnUnit unit = new OwnUnit(fence.source(), fence.settings(), fence.claim(held.tokens(), held.hold()));
+        T result;
+        try {
+            result = OpenUnits.within(unit, () -> work.with(unit.context()));
+        } catch (Throwable escaped) {
+            unit.endAfter(escaped);
+            throw escaped;
+        }
+        unit.end();
+        return result;
     }
 
     @Override

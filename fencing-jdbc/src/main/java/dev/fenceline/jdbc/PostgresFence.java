@@ -36,8 +36,10 @@ public final class PostgresFence extends GuardFence<Connection> {
      * @return a fence with the defaults
      */
     public static PostgresFence on(DataSource dataSource) {
-        return new PostgresFence(
-                new FromDataSource(Objects.requireNonNull(dataSource, "dataSource")), FenceSettings.defaults());
+        DataSource given = Objects.requireNonNull(dataSource, "dataSource");
+        // The fence's own transactions are never a unit's.
+        DataSource origin = given instanceof FencedDataSource fenced ? fenced.origin() : given;
+        return new PostgresFence(new FromDataSource(origin), FenceSettings.defaults());
     }
 
     @Override
