@@ -99,8 +99,17 @@ public final class Claim<C> {
      *     it; or when the connection was lost, the work may have committed by itself, and the database does not answer
      */
     public <T, X extends Exception> T inTransaction(Work<C, T, X> work) throws X {
+        return inTransaction(new TransactionGuard(tokens.resource()), work);
+    }
+
+    /** As {@link #inTransaction}, for work that may believe to begin and commit transactions itself. */
+    <T, X extends Exception> T inJoinedTransaction(Work<C, T, X> work) throws X {
+        return inTransaction(new TransactionGuard(tokens.resource(), new InnerTransactions()), work);
+    }
+
+    private <T, X extends Exception> T inTransaction(TransactionGuard guard, Work<C, T, X> work) throws X {
         Entry entry = settings.has(FenceSettings.Choice.CONCURRENT) ? Entry.CONCURRENT : Entry.ALONE;
-        FencedUnit<C> unit = new FencedUnit<>(source, settings, this, entry);
+        FencedUnit<C> unit = new FencedUnit<>(source, settings, this, entry, guard);
         OpenTransactions.Ending open = OpenTransactions.begin(source, tokens, Optional.of(unit.guard()));
         try {
             return unit.run(work);

@@ -2,6 +2,7 @@ package dev.fenceline.jdbc;
 
 import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.FencelineException;
+import dev.fenceline.TransactionRolledBackException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -144,6 +145,11 @@ final class FencedTransaction<C> {
                     .rollBack(session, entered, failure)
                     .orElseGet(() -> aftermath.swallowed(session, entered, failure));
         });
+        try {
+            guard.inner().ifPresent(inner -> inner.requireCommitted(tokens));
+        } catch (TransactionRolledBackException undone) {
+            throw aftermath.rollBack(session, entered, undone).orElse(undone);
+        }
         // Work without a statement has not entered yet.
         GuardSql.Entered now = entering.enter();
         if (now.isReading()) {

@@ -20,11 +20,16 @@ final class FencedUnit<C> {
     private @Nullable FencedTransaction<C> transaction;
 
     FencedUnit(ConnectionSource<C> source, FenceSettings settings, Claim<C> claim, Entry entry) {
+        this(source, settings, claim, entry, new TransactionGuard(claim.presented().resource()));
+    }
+
+    FencedUnit(
+            ConnectionSource<C> source, FenceSettings settings, Claim<C> claim, Entry entry, TransactionGuard guard) {
         this.source = source;
         this.settings = settings;
         this.claim = claim;
         this.entry = entry;
-        this.guard = new TransactionGuard(claim.presented().resource());
+        this.guard = guard;
     }
 
     /** Watches over the connection that the work is given. */

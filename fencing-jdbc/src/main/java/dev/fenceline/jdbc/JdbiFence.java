@@ -142,12 +142,22 @@ public final class JdbiFence extends GuardFence<Handle> {
         }
     }
 
+    /** The guard of the unit that is opening this very handle. */
+    static Optional<TransactionGuard> openingUnit(Handle handle) {
+        return Optional.ofNullable(FenceConnections.OPENING.get())
+                .map(opening -> opening.guard)
+                .filter(guard -> GuardedConnection.isGuardedBy(handle.getConnection(), guard));
+    }
+
     private record FromJdbi(Jdbi jdbi) implements ConnectionSource<Handle> {
 
         @Override
         public Session<Handle> open(TransactionGuard guard) throws SQLException {
             Opening opening = new Opening(guard);
             Handle handle;
+            if (guard.inner().isPresent()) {
+                JdbiBoundaries.installOn(jdbi);
+            }
             FenceConnections.OPENING.set(opening);
             try {
                 handle = jdbi.open();
@@ -213,6 +223,10 @@ public final class JdbiFence extends GuardFence<Handle> {
             return GuardedConnection.around(connection, guard);
         }
 
+        boolean isTaken() {
+            return raw != null;
+        }
+
         Connection raw() {
             return Objects.requireNonNull(raw, "Jdbi opened a handle without asking its plugins");
         }
@@ -227,12 +241,8 @@ public final class JdbiFence extends GuardFence<Handle> {
         @Override
         public Connection customizeConnection(Connection connection) {
             Opening opening = OPENING.get();
-            if (opening == null) {
-                return connection;
-            }
             // The first connection only: a plugin may open further handles on this thread before ours has come out.
-            OPENING.remove();
-            return opening.guarded(connection);
+            return opening == null || opening.isTaken() ? connection : opening.guarded(connection);
         }
     }
 }

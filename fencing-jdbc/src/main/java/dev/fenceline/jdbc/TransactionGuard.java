@@ -88,6 +88,7 @@ final class TransactionGuard {
     private final List<SQLException> seen = new ArrayList<>();
     private final List<Mark> marks = new ArrayList<>();
     private final Optional<HeldStatement> held;
+    private final Optional<InnerTransactions> inner;
     private final Setting setting;
     private final SessionChanges changes;
     private volatile Gate gate = Gate.OPEN;
@@ -101,30 +102,50 @@ final class TransactionGuard {
     private boolean unwrapped;
 
     TransactionGuard(String resource) {
-        this(resource, Setting.ONE_TRANSACTION, Optional.empty(), new SessionChanges());
+        this(resource, Setting.ONE_TRANSACTION, Optional.empty(), Optional.empty(), new SessionChanges());
     }
 
     /** For a connection that prepares one kind of statement only. */
     TransactionGuard(String resource, HeldStatement held) {
-        this(resource, Setting.ONE_STATEMENT, Optional.of(held), new SessionChanges());
+        this(resource, Setting.ONE_STATEMENT, Optional.of(held), Optional.empty(), new SessionChanges());
     }
 
     /** For one of several transactions on a connection, which changes its session for those that follow too. */
     TransactionGuard(String resource, SessionChanges changes) {
-        this(resource, Setting.UNIT, Optional.empty(), changes);
+        this(resource, Setting.UNIT, Optional.empty(), Optional.empty(), changes);
+    }
+
+    /** For work that may believe to begin and commit transactions itself. */
+    TransactionGuard(String resource, InnerTransactions inner) {
+        this(resource, Setting.ONE_TRANSACTION, Optional.empty(), Optional.of(inner), new SessionChanges());
     }
 
     private TransactionGuard(
-            String resource, Setting setting, Optional<HeldStatement> held, SessionChanges changes) {
+            String resource,
+            Setting setting,
+            Optional<HeldStatement> held,
+            Optional<InnerTransactions> inner,
+            SessionChanges changes) {
         this.resource = resource;
         this.setting = setting;
         this.held = held;
+        this.inner = inner;
         this.changes = changes;
     }
 
     /** Makes of each statement one that holds the marks by itself. */
     Optional<HeldStatement> held() {
         return held;
+    }
+
+    /** Transactions within this one; empty where the work may have none. */
+    Optional<InnerTransactions> inner() {
+        return inner;
+    }
+
+    /** Tells whether what the work asks of the connection does not concern it. */
+    boolean isLeftOut(String method, Object[] arguments, Connection connection) throws SQLException {
+        return inner.isPresent() && isActive() && InnerTransactions.isLeftOut(method, arguments, connection);
     }
 
     synchronized void watch(Connection connection) {
