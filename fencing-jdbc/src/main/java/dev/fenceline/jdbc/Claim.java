@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,7 @@ public final class Claim<C> {
     private final Tokens tokens;
     private final @Nullable Hold lease;
     private final AtomicReference<@Nullable FencingToken> overtakenBy = new AtomicReference<>();
+    private final AtomicInteger committed = new AtomicInteger();
     private volatile OffsetDateTime lastAnswer = OffsetDateTime.MIN;
 
     Claim(ConnectionSource<C> source, FenceSettings settings, Tokens tokens, @Nullable Hold lease) {
@@ -64,6 +66,16 @@ public final class Claim<C> {
      */
     public List<FencingToken> tokens() {
         return tokens.all();
+    }
+
+    /**
+     * Returns how many transactions of this claim, made through this object, are known to be committed. For whoever thinks of doing the
+     * work again: what these wrote stays, whatever became of the one that failed.
+     *
+     * @return zero or more; those that only read, and single statements, are among them
+     */
+    public int committed() {
+        return committed.get();
     }
 
     /**
@@ -103,8 +115,8 @@ public final class Claim<C> {
     }
 
     /** As {@link #inTransaction}, for work that may believe to begin and commit transactions itself. */
-    <T, X extends Exception> T inJoinedTransaction(Work<C, T, X> work) throws X {
-        return inTransaction(new TransactionGuard(tokens.resource(), new InnerTransactions()), work);
+    <T, X extends Exception> T inTransaction(InnerTransactions inner, Work<C, T, X> work) throws X {
+        return inTransaction(new TransactionGuard(tokens.resource(), inner), work);
     }
 
     private <T, X extends Exception> T inTransaction(TransactionGuard guard, Work<C, T, X> work) throws X {
@@ -206,6 +218,11 @@ public final class Claim<C> {
         } finally {
             open.end();
         }
+    }
+
+    /** Another transaction of it is committed. */
+    void countCommitted() {
+        committed.incrementAndGet();
     }
 
     FenceSettings settings() {

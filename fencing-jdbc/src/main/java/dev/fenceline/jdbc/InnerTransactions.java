@@ -19,6 +19,24 @@ final class InnerTransactions {
     private int begun;
     private @Nullable Undone undone;
 
+    /** What runs in an inner transaction. */
+    interface Body<T, X extends Exception> {
+        T run() throws X;
+    }
+
+    /** Runs a body as an inner transaction: its end commits what was begun in it, and an exception that leaves it undoes all. */
+    <T, X extends Exception> T run(Body<T, X> body) throws X {
+        int outer = begun();
+        try {
+            return body.run();
+        } catch (Throwable escaped) {
+            escaped(escaped);
+            throw escaped;
+        } finally {
+            endedAt(outer);
+        }
+    }
+
     synchronized void begin() {
         begun++;
     }
@@ -35,17 +53,15 @@ final class InnerTransactions {
         undo("an inner transaction was rolled back", null);
     }
 
-    /** An exception leaves an inner transaction, which would have rolled it back. */
-    synchronized void escaped(Throwable cause) {
+    private synchronized void escaped(Throwable cause) {
         undo("an exception left an inner transaction (" + cause + ")", cause);
     }
 
-    synchronized int begun() {
+    private synchronized int begun() {
         return begun;
     }
 
-    /** Those that were begun inside of one which has ended are over with it. */
-    synchronized void endedAt(int outer) {
+    private synchronized void endedAt(int outer) {
         begun = Math.min(begun, outer);
     }
 

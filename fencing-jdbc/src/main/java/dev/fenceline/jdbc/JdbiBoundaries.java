@@ -77,15 +77,7 @@ final class JdbiBoundaries implements TransactionHandler {
 
     @Override
     public <R, X extends Exception> R inTransaction(Handle handle, HandleCallback<R, X> callback) throws X {
-        int outer = inner.begun();
-        try {
-            return callback.withHandle(handle);
-        } catch (Throwable escaped) {
-            inner.escaped(escaped);
-            throw escaped;
-        } finally {
-            inner.endedAt(outer);
-        }
+        return inner.run(() -> callback.withHandle(handle));
     }
 
     @Override

@@ -54,6 +54,7 @@ final class SingleStatement<C> {
         try {
             long rows = inSession(execution);
             outcome = WriteOutcome.APPLIED;
+            claim.countCommitted();
             return rows;
         } catch (FencelineException e) {
             outcome = WriteEnd.outcome(e);

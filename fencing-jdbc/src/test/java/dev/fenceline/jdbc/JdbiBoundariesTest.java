@@ -129,7 +129,7 @@ class JdbiBoundariesTest extends TwoGrants {
     @ParameterizedTest
     @MethodSource("committingForms")
     void anInnerTransactionCommitsWithTheUnitAndNotBefore(Form form) {
-        claim.inJoinedTransaction(handle -> {
+        claim.inTransaction(new InnerTransactions(), handle -> {
             form.work().accept(handle);
             assertThat(handle.isInTransaction()).isTrue();
             assertThat(database.balance(1)).as("not committed yet").isEqualTo(100);
@@ -165,7 +165,7 @@ class JdbiBoundariesTest extends TwoGrants {
     @ParameterizedTest
     @MethodSource("undoingForms")
     void anInnerRollbackUndoesTheUnit(Form form) {
-        assertThatThrownBy(() -> claim.inJoinedTransaction(handle -> {
+        assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> {
                     form.work().accept(handle);
                     handle.execute("UPDATE account SET balance = 5 WHERE id = 1");
                     return true;
@@ -207,7 +207,7 @@ class JdbiBoundariesTest extends TwoGrants {
     @ParameterizedTest
     @MethodSource("failingForms")
     void anExceptionThatLeavesAnInnerTransactionUndoesTheUnitEvenIfItIsSwallowed(Form form) {
-        assertThatThrownBy(() -> claim.inJoinedTransaction(handle -> {
+        assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> {
                     assertThatThrownBy(() -> form.work().accept(handle))
                             .isInstanceOf(IllegalStateException.class)
                             .hasMessage("of the user");
@@ -225,7 +225,7 @@ class JdbiBoundariesTest extends TwoGrants {
 
     @Test
     void anInnerTransactionThatNobodyCommitsUndoesTheUnit() {
-        assertThatThrownBy(() -> claim.inJoinedTransaction(handle -> {
+        assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> {
                     handle.begin();
                     return handle.execute(WRITE, 0);
                 }))
@@ -238,7 +238,7 @@ class JdbiBoundariesTest extends TwoGrants {
     void anExceptionOfTheUserLeavesTheUnitAsItIs() {
         Exception checked = new Exception("checked");
 
-        assertThatThrownBy(() -> claim.inJoinedTransaction(handle -> handle.inTransaction(h -> {
+        assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> handle.inTransaction(h -> {
                     h.execute(WRITE, 0);
                     throw checked;
                 })))
@@ -249,7 +249,7 @@ class JdbiBoundariesTest extends TwoGrants {
 
     @Test
     void aSavepointWithinAnInnerTransactionUndoesItsPartOnly() {
-        claim.inJoinedTransaction(handle -> {
+        claim.inTransaction(new InnerTransactions(), handle -> {
             handle.useTransaction(h -> {
                 h.execute(WRITE, 90);
                 h.savepoint("before");
@@ -267,7 +267,7 @@ class JdbiBoundariesTest extends TwoGrants {
 
     @Test
     void aLostRaceInAnInnerTransactionStaysRetryable() {
-        assertThatThrownBy(() -> claim.inJoinedTransaction(handle -> {
+        assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> {
                     try {
                         handle.useTransaction(h -> {
                             h.execute("SET LOCAL lock_timeout = '20ms'");
@@ -288,7 +288,7 @@ class JdbiBoundariesTest extends TwoGrants {
 
     @Test
     void aStricterLevelThatComesTooLateIsRefusedAndNotForgotten() {
-        assertThatThrownBy(() -> claim.inJoinedTransaction(handle -> {
+        assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> {
                     handle.execute(WRITE, 0);
                     assertThatThrownBy(() ->
                                     handle.useTransaction(TransactionIsolationLevel.SERIALIZABLE, h -> h.execute(WRITE, 1)))
@@ -306,7 +306,7 @@ class JdbiBoundariesTest extends TwoGrants {
     void theLevelOfTheFenceIsKeptByInnerTransactions() {
         Claim<Handle> strict = JdbiFence.on(jdbi).isolation(Isolation.SERIALIZABLE).claim(newer);
 
-        strict.inJoinedTransaction(handle -> {
+        strict.inTransaction(new InnerTransactions(), handle -> {
             handle.attach(Accounts.class).add(-10);
             assertThat(handle.getTransactionIsolationLevel()).isEqualTo(TransactionIsolationLevel.SERIALIZABLE);
             return true;
@@ -317,7 +317,7 @@ class JdbiBoundariesTest extends TwoGrants {
 
     @Test
     void whatIsToRunAfterACommitIsRefusedSinceAnInnerOneWouldRunIt() {
-        claim.inJoinedTransaction(handle -> {
+        claim.inTransaction(new InnerTransactions(), handle -> {
             assertThatThrownBy(() -> handle.afterCommit(() -> {}))
                     .isInstanceOf(UnfencedWriteException.class)
                     .hasMessage("afterCommit or afterRollback inside of a fenced unit refused: Jdbi would run it at an inner"
@@ -331,7 +331,7 @@ class JdbiBoundariesTest extends TwoGrants {
 
     @Test
     void theConnectionItselfIsNotCommitted() {
-        assertThatThrownBy(() -> claim.inJoinedTransaction(handle -> {
+        assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> {
                     handle.execute(WRITE, 0);
                     try {
                         handle.getConnection().commit();
@@ -353,7 +353,7 @@ class JdbiBoundariesTest extends TwoGrants {
                 throw new TransactionException("of the user");
             }
         });
-        claim.inJoinedTransaction(handle -> {
+        claim.inTransaction(new InnerTransactions(), handle -> {
             handle.begin();
             handle.execute(WRITE, 90);
             handle.commit();
