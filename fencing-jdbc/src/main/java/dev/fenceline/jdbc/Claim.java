@@ -72,7 +72,7 @@ public final class Claim<C> {
      * Returns how many transactions of this claim, made through this object, are known to be committed. For whoever thinks of doing the
      * work again: what these wrote stays, whatever became of the one that failed.
      *
-     * @return zero or more; those that only read, and single statements, are among them
+     * @return zero or more; single statements are among them, and what only read is not
      */
     public int committed() {
         return committed.get();

@@ -20,6 +20,7 @@ import java.util.UUID;
 final class FencedTransaction<C> {
 
     private final FenceSettings settings;
+    private final Claim<C> claim;
     private final Tokens tokens;
     private final Entry entry;
     private final Session<C> session;
@@ -45,6 +46,7 @@ final class FencedTransaction<C> {
             String step) {
         this.source = source;
         this.settings = settings;
+        this.claim = claim;
         this.tokens = claim.presented();
         this.entry = entry;
         this.session = session;
@@ -175,6 +177,7 @@ final class FencedTransaction<C> {
             }
             aftermath.settle(session, operation, entered.at(), e);
         }
+        claim.countCommitted();
     }
 
     private void endReading(GuardSql.Entered entered) {

@@ -43,7 +43,6 @@ final class FencedUnit<C> {
         try {
             T result = inSession(work);
             outcome = WriteOutcome.APPLIED;
-            claim.countCommitted();
             return result;
         } catch (FencelineException e) {
             outcome = WriteEnd.outcome(e);

@@ -79,9 +79,6 @@ final class GuardedConnection implements InvocationHandler {
         if (method.getName().equals("unwrap") && arguments[0] == TransactionGuard.class) {
             return conduct.guard();
         }
-        if (target instanceof Connection plain && guard.isLeftOut(method.getName(), arguments, plain)) {
-            return null;
-        }
         String sql = sqlOf(method, arguments);
         return conduct.run(
                 new JdbcCall(proxy, target, method, arguments, sql, () -> proceed(proxy, method, arguments, sql)));

@@ -1,5 +1,6 @@
 package dev.fenceline.jdbc;
 
+import java.sql.Connection;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,9 @@ record OneTransaction(TransactionGuard guard) implements Conduct {
                         || (guard.held().isPresent() && OTHER_STATEMENTS.contains(call.name())));
         if (isRefused) {
             throw guard.refuse(call.name() + "()");
+        }
+        if (call.target() instanceof Connection plain && guard.isLeftOut(call.name(), call.arguments(), plain)) {
+            return null;
         }
         return call.proceed();
     }

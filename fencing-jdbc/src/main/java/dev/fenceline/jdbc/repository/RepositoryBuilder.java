@@ -160,6 +160,9 @@ public final class RepositoryBuilder<R> {
      * first line of its body, since what it read is old. Never after something of it was committed. Off unless asked for: the body then
      * runs more than once, and whatever it does outside of the database with it.
      *
+     * <p>Over a data source each transaction is committed by itself, one that only reads too: nobody can tell that a SELECT called no
+     * function that writes. So there a unit is begun again only if its claim or its first transaction was refused.
+     *
      * @param times how often after the first attempt, 1 to 100
      * @return this builder
      * @throws IllegalArgumentException when it is out of range
