@@ -161,9 +161,11 @@ class ProgramsTest {
             FencedRepository<WrapARepository.Accounts> accounts = WrapARepository.wrapped(locks, database);
             assertThat(WrapARepository.book(accounts)).isSameAs(accounts);
             assertThat(balance()).isEqualTo(100_000 - 1_250 + 500);
-            assertThatThrownBy(() -> accounts.proxy().save(accounts.proxy().findById(42).plus(1)))
+            assertThatThrownBy(() ->
+                            accounts.proxy().save(accounts.proxy().findById(42).plus(1)))
                     .isInstanceOf(UnfencedWriteException.class)
-                    .hasMessageContaining("accounts.unit(LockName.of(\"account\", 42), a -> { var x = a.findById(42); …; a.save(x); });");
+                    .hasMessageContaining(
+                            "accounts.unit(LockName.of(\"account\", 42), a -> { var x = a.findById(42); …; a.save(x); });");
         }
         assertThat(balance()).isEqualTo(99_250);
     }

@@ -17,8 +17,7 @@ record OneTransaction(TransactionGuard guard) implements Conduct {
         }
         boolean isRefused = call.isOfConnection()
                 && guard.isActive()
-                && (endsTransaction(call)
-                        || (guard.held().isPresent() && OTHER_STATEMENTS.contains(call.name())));
+                && (endsTransaction(call) || (guard.held().isPresent() && OTHER_STATEMENTS.contains(call.name())));
         if (isRefused) {
             throw guard.refuse(call.name() + "()");
         }

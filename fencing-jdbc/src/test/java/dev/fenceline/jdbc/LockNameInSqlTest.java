@@ -110,8 +110,8 @@ class LockNameInSqlTest {
     @Test
     void rule11KeysInAnotherFormHaveTheNameThatJavaGives() throws SQLException {
         String upper = "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11";
-        LockName name = LockName.of(
-                "thing", "Zoe\u0308", "a:b", 7, -8L, new BigInteger("42"), UUID.fromString(upper), "50%");
+        LockName name =
+                LockName.of("thing", "Zoe\u0308", "a:b", 7, -8L, new BigInteger("42"), UUID.fromString(upper), "50%");
 
         assertThat(name).hasToString("thing:Zo\u00eb:a%3Ab:7:-8:42:a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11:50%25");
         for (String number : List.of("42", "42.0", "42.000", "4.2e1", "042")) {
@@ -123,8 +123,9 @@ class LockNameInSqlTest {
         }
         assertThatThrownBy(() -> LockName.of("thing", "a", null))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Part 2 of a lock name is null. A name needs every part of its key; a row without a key cannot be"
-                        + " locked.");
+                .hasMessage(
+                        "Part 2 of a lock name is null. A name needs every part of its key; a row without a key cannot be"
+                                + " locked.");
     }
 
     @ParameterizedTest
