@@ -4,6 +4,8 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.FencelineException;
 import dev.fenceline.OutcomeUnknownException;
+import dev.fenceline.RetryableConflictException;
+import dev.fenceline.TransactionRolledBackException;
 import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -11,6 +13,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.core.TransactionState;
@@ -29,11 +32,9 @@ import org.postgresql.core.TransactionState;
 final class UnitConnection implements Conduct {
 
     private static final String NO_TRANSACTION = "25P01";
-    private static final String NO_CONNECTION = "08003";
+    private static final String FAILED = "25P02";
 
-    // What frameworks call to tidy up, in whatever state.
-    private static final Set<String> TIDYING =
-            Set.of("setReadOnly", "setTransactionIsolation", "setHoldability", "clearWarnings", "getWarnings");
+    private static final Set<String> CONTROL = Set.of("getAutoCommit", "setAutoCommit", "commit", "close", "abort");
     private static final Set<String> LARGE_OBJECTS = Set.of("getBlob", "getClob");
 
     private final OwnUnit unit;
@@ -41,12 +42,12 @@ final class UnitConnection implements Conduct {
     private final Connection raw;
     private final Connection shown;
     private final SessionChanges changes = new SessionChanges();
+    private final StrayWork stray;
     private final ReentrantLock turn = new ReentrantLock();
     private volatile @Nullable FencedTransaction<Connection> transaction;
     private OpenTransactions.@Nullable Ending registered;
     private boolean autoCommit;
     private boolean begun;
-    private boolean unwrapped;
     private volatile boolean closed;
     private volatile @Nullable FencelineException gone;
 
@@ -54,6 +55,7 @@ final class UnitConnection implements Conduct {
         this.unit = unit;
         this.session = session;
         this.raw = session.connection();
+        this.stray = new StrayWork(raw, unit.tokens().resource());
         this.autoCommit = raw.getAutoCommit();
         this.shown = GuardedConnection.around(raw, this);
         session.keepNetwork();
@@ -102,55 +104,62 @@ final class UnitConnection implements Conduct {
         try {
             Optional<FencelineException> over = over();
             if (over.isPresent() || closed) {
-                return afterEnd(call, over);
-            }
-            if (call.isOfConnection()) {
-                switch (call.name()) {
-                    case "getAutoCommit":
-                        return autoCommit;
-                    case "setAutoCommit":
-                        setAutoCommit((Boolean) call.arguments()[0]);
-                        return null;
-                    case "commit":
-                        requireTransaction("commit");
-                        commit();
-                        return null;
-                    case "close":
-                        close();
-                        return null;
-                    case "abort":
-                        call.proceed();
-                        close();
-                        return null;
-                    case "setSavepoint":
-                        requireTransaction("set a savepoint");
-                        break;
-                    case "rollback":
-                        requireTransaction("roll back");
-                        if (call.arguments().length == 0) {
-                            rollBack();
-                            return null;
-                        }
-                        break;
-                    default:
-                        break;
+                if (call.isOfConnection() && call.name().equals("close")) {
+                    close();
                 }
+                return EndedConnection.answer(call, autoCommit, over);
             }
-            return inTurn(call);
+            return call.isOfConnection() && isOfTransactions(call) ? control(call) : inTurn(call);
         } finally {
             turn.unlock();
         }
     }
 
+    private static boolean isOfTransactions(JdbcCall call) {
+        return CONTROL.contains(call.name()) || (call.name().equals("rollback") && call.arguments().isEmpty());
+    }
+
+    /** What is about the transactions is answered here, and nothing of it is handed on. */
+    private @Nullable Object control(JdbcCall call) throws SQLException {
+        switch (call.name()) {
+            case "getAutoCommit" -> {
+                return autoCommit;
+            }
+            case "setAutoCommit" -> setAutoCommit((Boolean) call.arguments().get(0));
+            case "commit" -> {
+                requireTransaction("commit");
+                commit();
+            }
+            case "rollback" -> {
+                requireTransaction("roll back");
+                rollBack();
+            }
+            case "abort" -> {
+                raw.abort((Executor) call.arguments().get(0));
+                close();
+            }
+            default -> close();
+        }
+        return null;
+    }
+
     private @Nullable Object inTurn(JdbcCall call) throws Throwable {
+        if (call.isOfConnection() && call.name().equals("setSavepoint")) {
+            requireTransaction("set a savepoint");
+        }
         if (call.name().equals("unwrap")) {
-            if (((Class<?>) call.arguments()[0]).isInstance(call.proxy())) {
+            if (((Class<?>) call.arguments().get(0)).isInstance(call.proxy())) {
                 return call.proxy();
             }
             requireSeen();
         }
-        if (current().refusal().isPresent() && (isQuiet(call) || call.name().equals("isClosed"))) {
-            return call.isOfConnection() && call.name().equals("isClosed") ? Boolean.FALSE : null;
+        if (current().refusal().isPresent()) {
+            if (EndedConnection.isQuiet(call)) {
+                return null;
+            }
+            if (call.name().equals("isClosed")) {
+                return false;
+            }
         }
         if (autoCommit && call.sending() != Sending.NOTHING) {
             return single(call);
@@ -242,7 +251,6 @@ final class UnitConnection implements Conduct {
         }
     }
 
-    /** What was left open between transactions is none of them: questions of the driver, or what came through an unwrapped object. */
     private void beginBefore(FencedTransaction<Connection> open, JdbcCall call) throws SQLException {
         Sending sending = call.sending();
         if (sending == Sending.NOTHING) {
@@ -250,7 +258,7 @@ final class UnitConnection implements Conduct {
         }
         if (!begun) {
             try {
-                removeStray();
+                stray.remove();
             } catch (SQLException e) {
                 open.guard().failed(e, Sending.STATEMENT);
                 throw e;
@@ -262,28 +270,6 @@ final class UnitConnection implements Conduct {
         }
     }
 
-    private void removeStray() throws SQLException {
-        boolean commitsByItself = unwrapped && raw.getAutoCommit();
-        if (!commitsByItself && Session.transactionState(raw) == TransactionState.IDLE) {
-            return;
-        }
-        if (commitsByItself) {
-            raw.setAutoCommit(false);
-        } else {
-            raw.rollback();
-        }
-        if (unwrapped) {
-            throw unit.noted(new UnfencedWriteException(
-                    "Transaction in a unit on " + unit.tokens().resource()
-                            + " refused: a connection was used through an unwrapped object between two transactions"
-                            + (commitsByItself
-                                    ? ", and put into auto-commit mode; what was written so may be committed without the fence."
-                                    : "; what was done so is rolled back.")
-                            + " Use it inside of a transaction only.",
-                    null));
-        }
-    }
-
     /** While it keeps the marks, this thread would wait for itself elsewhere. */
     private void register(FencedTransaction<Connection> open) {
         if (registered == null) {
@@ -291,20 +277,36 @@ final class UnitConnection implements Conduct {
         }
     }
 
-    private void setAutoCommit(boolean next) {
+    /** To turn it on commits, as JDBC says; and frameworks do so to tidy up after a refusal. */
+    private void setAutoCommit(boolean next) throws SQLException {
         if (next && !autoCommit) {
             FencedTransaction<Connection> open = transaction;
             Optional<FencelineException> refusal =
                     open == null ? Optional.empty() : open.refusal();
             if (open != null && refusal.isPresent()) {
-                // It was told already, and this is how frameworks tidy up; or else it was swallowed.
+                // It was told already; or else it was swallowed, and is told again when the unit ends.
                 unit.swallowed(refusal.get());
                 over(open, WriteEnd.outcome(refusal.get()));
             } else {
-                commit();
+                commitFailedOrNot(open);
             }
         }
         autoCommit = next;
+    }
+
+    /** What the driver throws here for a transaction in which a statement failed is an exception of SQL, and so is this. */
+    private void commitFailedOrNot(@Nullable FencedTransaction<Connection> open) throws SQLException {
+        boolean hasFailed = open != null && open.guard().failure().isPresent();
+        try {
+            commit();
+        } catch (TransactionRolledBackException | RetryableConflictException e) {
+            if (!hasFailed) {
+                throw e;
+            }
+            SQLException asTheDriver = new SQLException(e.getMessage(), FAILED, e);
+            unit.note(asTheDriver, e);
+            throw asTheDriver;
+        }
     }
 
     private void commit() {
@@ -360,7 +362,9 @@ final class UnitConnection implements Conduct {
 
     /** The transaction has ended, one way or the other, and the next call begins another one. */
     private void over(FencedTransaction<Connection> open, WriteOutcome outcome) {
-        unwrapped |= open.guard().isUnwrapped();
+        if (open.guard().isUnwrapped()) {
+            stray.unwrapped();
+        }
         open.guard().end();
         transaction = null;
         if (begun) {
@@ -408,10 +412,13 @@ final class UnitConnection implements Conduct {
         }
         try {
             if (gone == null) {
-                removeStray();
+                stray.remove();
             }
-        } catch (SQLException | UnfencedWriteException noted) {
-            // The unit knows, and who closes is told nothing.
+        } catch (UnfencedWriteException e) {
+            // Who closes is told nothing, and the unit when it ends.
+            unit.swallowed(e);
+        } catch (SQLException broken) {
+            // It is closed, one way or the other.
         }
         session.close();
         unit.closed(this);
@@ -456,35 +463,5 @@ final class UnitConnection implements Conduct {
                     null));
         }
         return closed ? Optional.empty() : Optional.ofNullable(gone);
-    }
-
-    private @Nullable Object afterEnd(JdbcCall call, Optional<FencelineException> over) throws SQLException {
-        switch (call.name()) {
-            case "isClosed":
-                return true;
-            case "isValid":
-                return false;
-            case "close":
-                if (call.isOfConnection()) {
-                    close();
-                }
-                return null;
-            case "getAutoCommit":
-                return autoCommit;
-            case "setAutoCommit", "rollback", "abort":
-                return null;
-            default:
-                if (isQuiet(call)) {
-                    return null;
-                }
-        }
-        if (over.isPresent()) {
-            throw over.get();
-        }
-        throw new SQLException("This connection has been closed.", NO_CONNECTION);
-    }
-
-    private static boolean isQuiet(JdbcCall call) {
-        return call.name().equals("close") || (call.isOfConnection() && TIDYING.contains(call.name()));
     }
 }
