@@ -31,7 +31,7 @@ final class StrayWork {
      * @throws UnfencedWriteException when it may be more than the driver's questions
      */
     void remove() throws SQLException {
-        boolean commitsByItself = unwrapped && raw.getAutoCommit();
+        boolean commitsByItself = unwrapped && Session.commitsByItself(raw);
         if (commitsByItself) {
             raw.setAutoCommit(false);
         } else if (Session.transactionState(raw) == TransactionState.IDLE) {

@@ -1,9 +1,6 @@
 package dev.fenceline.jdbc;
 
-import dev.fenceline.BackendUnavailableException;
-import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.FencelineException;
-import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.TransactionRolledBackException;
 import dev.fenceline.UnfencedWriteException;
@@ -16,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.core.TransactionState;
 
 /**
  * A connection of a unit: one fenced transaction after the other, which its user begins and ends as on any connection. In auto-commit
@@ -41,24 +37,20 @@ final class UnitConnection implements Conduct {
     private final Session<Connection> session;
     private final Connection raw;
     private final Connection shown;
-    private final SessionChanges changes = new SessionChanges();
-    private final StrayWork stray;
+    private final UnitTransactions transactions;
     private final ReentrantLock turn = new ReentrantLock();
-    private volatile @Nullable FencedTransaction<Connection> transaction;
-    private OpenTransactions.@Nullable Ending registered;
     private boolean autoCommit;
-    private boolean begun;
     private volatile boolean closed;
-    private volatile @Nullable FencelineException gone;
 
     private UnitConnection(OwnUnit unit, Session<Connection> session) throws SQLException {
         this.unit = unit;
         this.session = session;
         this.raw = session.connection();
-        this.stray = new StrayWork(raw, unit.tokens().resource());
         this.autoCommit = raw.getAutoCommit();
         this.shown = GuardedConnection.around(raw, this);
         session.keepNetwork();
+        SessionChanges changes = new SessionChanges();
+        this.transactions = new UnitTransactions(unit, session, changes);
         session.restoreWith(changes::restore);
         raw.setAutoCommit(false);
     }
@@ -80,18 +72,7 @@ final class UnitConnection implements Conduct {
 
     @Override
     public TransactionGuard guard() {
-        return current().guard();
-    }
-
-    private FencedTransaction<Connection> current() {
-        FencedTransaction<Connection> open = transaction;
-        if (open == null) {
-            open = unit.transaction(session, new TransactionGuard(unit.tokens().resource(), changes));
-            open.guard().watch(raw);
-            open.begin();
-            transaction = open;
-        }
-        return open;
+        return transactions.current().guard();
     }
 
     @Override
@@ -128,11 +109,11 @@ final class UnitConnection implements Conduct {
             case "setAutoCommit" -> setAutoCommit((Boolean) call.arguments().get(0));
             case "commit" -> {
                 requireTransaction("commit");
-                commit();
+                transactions.commit();
             }
             case "rollback" -> {
                 requireTransaction("roll back");
-                rollBack();
+                transactions.rollBack();
             }
             case "abort" -> {
                 raw.abort((Executor) call.arguments().get(0));
@@ -153,7 +134,7 @@ final class UnitConnection implements Conduct {
             }
             requireSeen();
         }
-        if (current().refusal().isPresent()) {
+        if (transactions.refusal().isPresent()) {
             if (EndedConnection.isQuiet(call)) {
                 return null;
             }
@@ -188,50 +169,26 @@ final class UnitConnection implements Conduct {
     }
 
     private @Nullable Object inTransaction(JdbcCall call) throws Throwable {
-        FencedTransaction<Connection> open = current();
         try {
-            beginBefore(open, call);
+            transactions.begin(call.sending());
             return call.proceed();
-        } catch (SQLException e) {
-            if (open.guard().lost().isEmpty()) {
-                throw e;
-            }
-            // A sleeper whose session the server ended learns here that somebody has taken over.
-            FencelineException ours = open.failed(e).orElseThrow();
-            gone = ours;
-            unit.note(e, ours);
-            over(open, WriteEnd.outcome(ours));
-            throw ours;
-        } catch (FencelineException e) {
-            if (session.isOver()) {
-                gone = e;
-                over(open, WriteEnd.outcome(e));
-            }
-            throw unit.noted(e);
+        } catch (SQLException | FencelineException e) {
+            throw transactions.failed(e);
         }
     }
 
     /** Begin, enter, the statement, leave, commit. */
     private @Nullable Object single(JdbcCall call) throws Throwable {
-        FencedTransaction<Connection> open = current();
         Object result;
         try {
-            beginBefore(open, call);
+            transactions.begin(call.sending());
             result = call.target() instanceof Statement statement && call.name().startsWith("execute")
                     ? completely(statement, call)
                     : call.proceed();
         } catch (Throwable escaped) {
-            open.guard().end();
-            FencelineException ours = escaped instanceof FencelineException refusal
-                    ? refusal
-                    : open.failed(escaped).orElse(null);
-            over(open, ours == null ? WriteOutcome.ROLLED_BACK : WriteEnd.outcome(ours));
-            if (ours == null) {
-                throw escaped;
-            }
-            throw unit.noted(ours);
+            throw transactions.failedAlone(escaped);
         }
-        commit();
+        transactions.commit();
         return result;
     }
 
@@ -251,54 +208,25 @@ final class UnitConnection implements Conduct {
         }
     }
 
-    private void beginBefore(FencedTransaction<Connection> open, JdbcCall call) throws SQLException {
-        Sending sending = call.sending();
-        if (sending == Sending.NOTHING) {
-            return;
-        }
-        if (!begun) {
-            try {
-                stray.remove();
-            } catch (SQLException e) {
-                open.guard().failed(e, Sending.STATEMENT);
-                throw e;
-            }
-            begun = true;
-        }
-        if (sending == Sending.STATEMENT) {
-            register(open);
-        }
-    }
-
-    /** While it keeps the marks, this thread would wait for itself elsewhere. */
-    private void register(FencedTransaction<Connection> open) {
-        if (registered == null) {
-            registered = unit.register(open.guard());
-        }
-    }
-
     /** To turn it on commits, as JDBC says; and frameworks do so to tidy up after a refusal. */
     private void setAutoCommit(boolean next) throws SQLException {
         if (next && !autoCommit) {
-            FencedTransaction<Connection> open = transaction;
-            Optional<FencelineException> refusal =
-                    open == null ? Optional.empty() : open.refusal();
-            if (open != null && refusal.isPresent()) {
+            Optional<FencelineException> refusal = transactions.refusal();
+            if (refusal.isPresent()) {
                 // It was told already; or else it was swallowed, and is told again when the unit ends.
-                unit.swallowed(refusal.get());
-                over(open, WriteEnd.outcome(refusal.get()));
+                transactions.giveUp(refusal.get());
             } else {
-                commitFailedOrNot(open);
+                commitAsTheDriver();
             }
         }
         autoCommit = next;
     }
 
     /** What the driver throws here for a transaction in which a statement failed is an exception of SQL, and so is this. */
-    private void commitFailedOrNot(@Nullable FencedTransaction<Connection> open) throws SQLException {
-        boolean hasFailed = open != null && open.guard().failure().isPresent();
+    private void commitAsTheDriver() throws SQLException {
+        boolean hasFailed = transactions.hasFailed();
         try {
-            commit();
+            transactions.commit();
         } catch (TransactionRolledBackException | RetryableConflictException e) {
             if (!hasFailed) {
                 throw e;
@@ -309,117 +237,12 @@ final class UnitConnection implements Conduct {
         }
     }
 
-    private void commit() {
-        FencedTransaction<Connection> open = transaction;
-        if (open == null || (!begun && open.guard().refusal().isEmpty())) {
-            transaction = null;
-            return;
-        }
-        WriteOutcome outcome = WriteOutcome.ROLLED_BACK;
-        open.guard().end();
-        try {
-            register(open);
-            open.end();
-            outcome = WriteOutcome.APPLIED;
-            if (open.isWriting()) {
-                unit.committed();
-            }
-        } catch (FencelineException e) {
-            outcome = WriteEnd.outcome(e);
-            throw unit.noted(e);
-        } finally {
-            over(open, outcome);
-        }
-    }
-
-    private void rollBack() {
-        FencedTransaction<Connection> open = transaction;
-        if (open == null) {
-            return;
-        }
-        Optional<FencelineException> said = begun ? rollBack(open) : Optional.empty();
-        over(open, said.map(WriteEnd::outcome).orElse(WriteOutcome.ROLLED_BACK));
-        boolean mayHaveHappened =
-                open.isUnfenced() || said.filter(OutcomeUnknownException.class::isInstance).isPresent();
-        if (mayHaveHappened) {
-            throw unit.noted(said.orElseThrow());
-        }
-    }
-
-    private Optional<FencelineException> rollBack(FencedTransaction<Connection> open) {
-        open.guard().end();
-        if (open.refusal().isPresent()) {
-            return open.refusal();
-        }
-        Optional<SQLException> failure = open.guard().failure();
-        if (failure.isEmpty()) {
-            return open.rollBack();
-        }
-        Optional<FencelineException> said = open.failed(failure.get());
-        said.ifPresent(ours -> unit.note(failure.get(), ours));
-        return said;
-    }
-
-    /** The transaction has ended, one way or the other, and the next call begins another one. */
-    private void over(FencedTransaction<Connection> open, WriteOutcome outcome) {
-        if (open.guard().isUnwrapped()) {
-            stray.unwrapped();
-        }
-        open.guard().end();
-        transaction = null;
-        if (begun) {
-            open.tell(outcome);
-        }
-        begun = false;
-        if (registered != null) {
-            registered.end();
-            registered = null;
-        }
-        if (gone != null) {
-            return;
-        }
-        try {
-            if (!session.isOver() && !Session.isGone(raw)) {
-                session.restoreNetwork();
-                if (Session.transactionState(raw) != TransactionState.IDLE) {
-                    raw.rollback();
-                }
-                return;
-            }
-        } catch (SQLException broken) {
-            // Then it is gone too.
-        }
-        session.close();
-        gone = new BackendUnavailableException(
-                "Use of a connection of a unit on " + unit.tokens().resource()
-                        + " refused: its session was lost with the transaction before, whose end is told already. Close it and"
-                        + " take another one.",
-                null);
-    }
-
     private void close() {
         if (closed) {
             return;
         }
         closed = true;
-        FencedTransaction<Connection> open = transaction;
-        if (open != null) {
-            Optional<FencelineException> said = begun ? rollBack(open) : Optional.empty();
-            if (open.isUnfenced()) {
-                said.ifPresent(unit::noted);
-            }
-            over(open, said.map(WriteEnd::outcome).orElse(WriteOutcome.ROLLED_BACK));
-        }
-        try {
-            if (gone == null) {
-                stray.remove();
-            }
-        } catch (UnfencedWriteException e) {
-            // Who closes is told nothing, and the unit when it ends.
-            unit.swallowed(e);
-        } catch (SQLException broken) {
-            // It is closed, one way or the other.
-        }
+        transactions.close();
         session.close();
         unit.closed(this);
     }
@@ -447,8 +270,7 @@ final class UnitConnection implements Conduct {
     }
 
     private boolean closeInTurn() {
-        FencedTransaction<Connection> open = transaction;
-        boolean hasOpen = !closed && open != null && open.isWriting();
+        boolean hasOpen = !closed && transactions.isWriting();
         close();
         return hasOpen;
     }
@@ -462,6 +284,6 @@ final class UnitConnection implements Conduct {
                             + " connection where it is used.",
                     null));
         }
-        return closed ? Optional.empty() : Optional.ofNullable(gone);
+        return closed ? Optional.empty() : transactions.gone();
     }
 }

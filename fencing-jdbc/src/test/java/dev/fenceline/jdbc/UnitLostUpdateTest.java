@@ -90,7 +90,7 @@ class UnitLostUpdateTest extends OneUnit {
     }
 
     @Test
-    void withTheLockAloneAWriterWhoWasOvertakenOverwrites() throws Exception {
+    void withTheLockAloneAnUpdateIsLost() throws Exception {
         // The naive form of a unit: the lock is held as far as anybody here knows, and the repository is over the plain data
         // source.
         Accounts plain = new Accounts(pool);
@@ -177,7 +177,7 @@ class UnitLostUpdateTest extends OneUnit {
     }
 
     @Test
-    void overAPlainDataSourceItOverwrites() throws Exception {
+    void overAPlainDataSourceItLosesAnUpdate() throws Exception {
         assertThat(sleeper("plain")).isEqualTo("SAVED");
         assertThat(database.balance(1)).as("50 were accepted and are gone").isEqualTo(110);
     }
