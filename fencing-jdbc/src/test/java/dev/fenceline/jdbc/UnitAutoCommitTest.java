@@ -146,7 +146,6 @@ class UnitAutoCommitTest extends OneUnit {
             try (Connection connection = source.getConnection();
                     PreparedStatement insert = connection.prepareStatement(
                             "INSERT INTO item (name) VALUES (?)", Statement.RETURN_GENERATED_KEYS);
-                    Statement several = connection.createStatement();
                     Statement other = connection.createStatement()) {
                 insert.setString(1, "a");
                 insert.executeUpdate();
@@ -162,6 +161,7 @@ class UnitAutoCommitTest extends OneUnit {
                 assertThat(insert.executeBatch()).containsExactly(1, 1);
 
                 ResultSet returned = other.executeQuery("UPDATE item SET name = 'x' RETURNING id");
+                Statement several = connection.createStatement();
                 assertThat(several.execute("SELECT 1; SELECT 2")).isTrue();
                 assertThat(several.getMoreResults()).isTrue();
                 assertThat(several.getResultSet().next()).isTrue();
