@@ -12,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,7 +82,7 @@ final class GuardedConnection implements InvocationHandler {
         }
         String sql = sqlOf(method, arguments);
         return conduct.run(
-                new JdbcCall(proxy, target, method, arguments, sql, () -> proceed(proxy, method, arguments, sql)));
+                new JdbcCall(proxy, target, method, Arrays.asList(arguments), sql, () -> proceed(proxy, method, arguments, sql)));
     }
 
     private @Nullable Object proceed(Object proxy, Method method, Object[] arguments, @Nullable String sql)

@@ -37,6 +37,6 @@ record OneTransaction(TransactionGuard guard) implements Conduct {
     }
 
     private static boolean endsTransaction(JdbcCall call) {
-        return ENDING.contains(call.name()) || (call.name().equals("rollback") && call.arguments().length == 0);
+        return ENDING.contains(call.name()) || (call.name().equals("rollback") && call.arguments().isEmpty());
     }
 }

@@ -144,7 +144,7 @@ final class TransactionGuard {
     }
 
     /** Tells whether what the work asks of the connection does not concern it. */
-    boolean isLeftOut(String method, Object[] arguments, Connection connection) throws SQLException {
+    boolean isLeftOut(String method, List<?> arguments, Connection connection) throws SQLException {
         return inner.isPresent() && isActive() && InnerTransactions.isLeftOut(method, arguments, connection);
     }
 

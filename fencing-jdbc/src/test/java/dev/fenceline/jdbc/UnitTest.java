@@ -70,7 +70,7 @@ class UnitTest extends OneUnit {
     }
 
     @Test
-    void n5WithoutThatAnOldStateIsWrittenBack() throws Exception {
+    void n5WithoutThatAnUpdateIsLost() throws Exception {
         // The naive form: the transaction is not of the fence's data source, and nobody sees it.
         try (Connection ambient = database.source().getConnection()) {
             ambient.setAutoCommit(false);
@@ -212,7 +212,7 @@ class UnitTest extends OneUnit {
     }
 
     @Test
-    void n9AThreadOfAPoolIsNotInTheUnit() throws Exception {
+    void n9AThreadOfAPoolIsNotInTheUnitAndItsWriteIsAccepted() throws Exception {
         ExecutorService threads = Executors.newSingleThreadExecutor();
         try {
             unit(claim -> {
