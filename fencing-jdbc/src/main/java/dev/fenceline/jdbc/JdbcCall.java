@@ -16,7 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param through hands it on to the target
  */
 record JdbcCall(
-        Object proxy, Object target, Method method, List<@Nullable Object> arguments, @Nullable String sql, Through through) {
+        Object proxy,
+        Object target,
+        Method method,
+        List<@Nullable Object> arguments,
+        @Nullable String sql,
+        Through through) {
 
     /** The rest of the way. */
     interface Through {

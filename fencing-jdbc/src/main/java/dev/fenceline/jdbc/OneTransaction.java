@@ -37,6 +37,7 @@ record OneTransaction(TransactionGuard guard) implements Conduct {
     }
 
     private static boolean endsTransaction(JdbcCall call) {
-        return ENDING.contains(call.name()) || (call.name().equals("rollback") && call.arguments().isEmpty());
+        return ENDING.contains(call.name())
+                || (call.name().equals("rollback") && call.arguments().isEmpty());
     }
 }

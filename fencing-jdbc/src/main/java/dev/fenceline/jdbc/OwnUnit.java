@@ -45,8 +45,7 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
 
     /** Fences a connection that was just opened, until the unit ends. */
     Connection fenced(Connection opened) throws SQLException {
-        UnitConnection connection =
-                UnitConnection.over(this, Session.of(opened, opened, opened::close));
+        UnitConnection connection = UnitConnection.over(this, Session.of(opened, opened, opened::close));
         connections.add(connection);
         return connection.shown();
     }

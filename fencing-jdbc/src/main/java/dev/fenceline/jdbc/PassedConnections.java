@@ -66,8 +66,8 @@ final class PassedConnections {
             return;
         }
         taken.values().removeIf(passed -> isClosed(passed.connection()));
-        boolean inTransaction = taken.values().stream()
-                .anyMatch(passed -> passed.origin() == origin && passed.isInTransaction());
+        boolean inTransaction =
+                taken.values().stream().anyMatch(passed -> passed.origin() == origin && passed.isInTransaction());
         if (inTransaction) {
             throw new UnfencedWriteException(
                     "Unit of " + OpenUnits.names(locks)

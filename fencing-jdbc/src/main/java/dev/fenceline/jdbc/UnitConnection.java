@@ -97,7 +97,8 @@ final class UnitConnection implements Conduct {
     }
 
     private static boolean isOfTransactions(JdbcCall call) {
-        return CONTROL.contains(call.name()) || (call.name().equals("rollback") && call.arguments().isEmpty());
+        return CONTROL.contains(call.name())
+                || (call.name().equals("rollback") && call.arguments().isEmpty());
     }
 
     /** What is about the transactions is answered here, and nothing of it is handed on. */

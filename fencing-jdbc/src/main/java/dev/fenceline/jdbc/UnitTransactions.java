@@ -127,8 +127,8 @@ final class UnitTransactions {
         }
         Optional<FencelineException> said = begun ? rollBack(open) : Optional.empty();
         over(open, said.map(WriteEnd::outcome).orElse(WriteOutcome.ROLLED_BACK));
-        boolean mayHaveHappened =
-                open.isUnfenced() || said.filter(OutcomeUnknownException.class::isInstance).isPresent();
+        boolean mayHaveHappened = open.isUnfenced()
+                || said.filter(OutcomeUnknownException.class::isInstance).isPresent();
         if (mayHaveHappened) {
             throw unit.noted(said.orElseThrow());
         }

@@ -55,14 +55,14 @@ class ProtectedScopeTest {
     void n9AThreadOfAPoolInsideOfAUnitIsRefused() throws Exception {
         ExecutorService threads = Executors.newSingleThreadExecutor();
         try {
-            fence.unit(Grants.lock(LockName.of("vault", 1))).run(claim -> assertThatThrownBy(
-                            () -> threads.submit(() -> {
+            fence.unit(Grants.lock(LockName.of("vault", 1)))
+                    .run(claim -> assertThatThrownBy(() -> threads.submit(() -> {
                                         add(1);
                                         return null;
                                     })
                                     .get(20, TimeUnit.SECONDS))
-                    .hasCauseInstanceOf(SQLException.class)
-                    .hasMessageContaining("vault"));
+                            .hasCauseInstanceOf(SQLException.class)
+                            .hasMessageContaining("vault"));
         } finally {
             threads.shutdownNow();
         }

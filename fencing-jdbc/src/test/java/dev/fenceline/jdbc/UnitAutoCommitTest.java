@@ -57,8 +57,9 @@ class UnitAutoCommitTest extends OneUnit {
         unit(claim -> {
             try (Connection connection = source.getConnection();
                     Statement statement = connection.createStatement()) {
-                statement.executeUpdate("INSERT INTO seen SELECT count(*) > 0 FROM pg_locks WHERE pid = pg_backend_pid()"
-                        + " AND relation = 'fenceline.guard'::regclass AND mode LIKE 'Row%'");
+                statement.executeUpdate(
+                        "INSERT INTO seen SELECT count(*) > 0 FROM pg_locks WHERE pid = pg_backend_pid()"
+                                + " AND relation = 'fenceline.guard'::regclass AND mode LIKE 'Row%'");
             }
             assertThat(database.number("SELECT count(*) FROM pg_locks WHERE relation = 'fenceline.guard'::regclass"))
                     .as("afterwards")
@@ -84,8 +85,8 @@ class UnitAutoCommitTest extends OneUnit {
     void aLostRaceOfAStatementIsOurs() throws Exception {
         unit(claim -> {
             try (Connection connection = source.getConnection()) {
-                assertThatThrownBy(() -> execute(
-                                connection, "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$"))
+                assertThatThrownBy(() ->
+                                execute(connection, "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$"))
                         .isInstanceOf(RetryableConflictException.class)
                         .hasMessageStartingWith("Transaction on PostgreSQL guard '" + lock.name() + "' rolled back: ");
                 TestDatabase.write(connection, 1, 110);
@@ -168,13 +169,17 @@ class UnitAutoCommitTest extends OneUnit {
                 assertThat(returned.next()).as("several results at once").isTrue();
                 // Here the driver asks the server by itself, outside of any of our transactions.
                 assertThat(returned.getMetaData().getTableName(1)).isEqualTo("item");
-                assertThat(connection.getMetaData().getTables(null, null, "item", null).next())
+                assertThat(connection
+                                .getMetaData()
+                                .getTables(null, null, "item", null)
+                                .next())
                         .isTrue();
                 several.close();
                 TestDatabase.write(connection, 1, 110);
             }
         });
-        assertThat(database.number("SELECT count(*) FROM item WHERE name = 'x'")).isEqualTo(3);
+        assertThat(database.number("SELECT count(*) FROM item WHERE name = 'x'"))
+                .isEqualTo(3);
         assertThat(database.balance(1)).isEqualTo(110);
     }
 
@@ -251,7 +256,8 @@ class UnitAutoCommitTest extends OneUnit {
                 assertThat(connection.unwrap(Connection.class)).isSameAs(connection);
                 assertThatThrownBy(() -> connection.unwrap(org.postgresql.PGConnection.class))
                         .isInstanceOf(UnfencedWriteException.class)
-                        .hasMessage("unwrap in a unit on PostgreSQL guard '" + lock.name() + "' refused in auto-commit mode:"
+                        .hasMessage("unwrap in a unit on PostgreSQL guard '" + lock.name()
+                                + "' refused in auto-commit mode:"
                                 + " what is done with the driver's own object would be in no fenced transaction. Call"
                                 + " setAutoCommit(false) first, and commit() after it.");
             }

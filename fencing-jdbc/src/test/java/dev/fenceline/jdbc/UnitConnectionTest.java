@@ -68,8 +68,8 @@ class UnitConnectionTest extends OneUnit {
 
     @Test
     void aCommitInAStringOfSeveralStatementsIsFoundByTheLastCheck() {
-        for (Action<Connection, SQLException> ending :
-                java.util.List.<Action<Connection, SQLException>>of(Connection::commit, Connection::rollback, c -> {})) {
+        for (Action<Connection, SQLException> ending : java.util.List.<Action<Connection, SQLException>>of(
+                Connection::commit, Connection::rollback, c -> {})) {
             assertThatThrownBy(() -> unit(claim -> {
                         try (Connection connection = source.getConnection()) {
                             connection.setAutoCommit(false);
@@ -78,7 +78,8 @@ class UnitConnectionTest extends OneUnit {
                         }
                     }))
                     .isInstanceOf(UnfencedWriteException.class)
-                    .hasMessageContaining(" ended from within, by a COMMIT or ROLLBACK in a string of several statements");
+                    .hasMessageContaining(
+                            " ended from within, by a COMMIT or ROLLBACK in a string of several statements");
         }
     }
 
@@ -133,7 +134,8 @@ class UnitConnectionTest extends OneUnit {
                     }
                 }))
                 .isInstanceOf(UnfencedWriteException.class)
-                .hasMessageContaining("put into auto-commit mode; what was written so may be committed without the fence.");
+                .hasMessageContaining(
+                        "put into auto-commit mode; what was written so may be committed without the fence.");
         assertThat(database.balance(1)).isEqualTo(5);
     }
 

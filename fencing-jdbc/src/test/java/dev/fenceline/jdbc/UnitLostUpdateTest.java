@@ -91,7 +91,8 @@ class UnitLostUpdateTest extends OneUnit {
 
     @Test
     void withTheLockAloneAnUpdateIsLost() throws Exception {
-        // The naive form of a unit: the lock is held as far as anybody here knows, and the repository is over the plain data
+        // The naive form of a unit: the lock is held as far as anybody here knows, and the repository is over the plain
+        // data
         // source.
         Accounts plain = new Accounts(pool);
         unit(claim -> {
@@ -171,7 +172,8 @@ class UnitLostUpdateTest extends OneUnit {
     @Test
     void aProcessThatIsStoppedInsideOfAUnitIsRefusedWhenItWakes() throws Exception {
         assertThat(sleeper("fenced"))
-                .startsWith("STALE Transaction (after 1 of this unit that are committed) on PostgreSQL guard '" + lock.name())
+                .startsWith("STALE Transaction (after 1 of this unit that are committed) on PostgreSQL guard '"
+                        + lock.name())
                 .contains("A newer holder has taken over");
         assertThat(database.balance(1)).isEqualTo(150);
     }
