@@ -108,9 +108,6 @@ final class UnitTransactions {
             register(open);
             open.end();
             outcome = WriteOutcome.APPLIED;
-            if (open.isWriting()) {
-                unit.committed();
-            }
         } catch (FencelineException e) {
             outcome = WriteEnd.outcome(e);
             throw unit.noted(e);
