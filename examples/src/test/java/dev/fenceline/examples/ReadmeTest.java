@@ -12,23 +12,37 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The Java code of the README is code that is compiled here and run by {@link ProgramsTest}, to the letter. */
+/** The Java code of the README and of docs/spring.md is code that is compiled and run by the tests of its module, to the letter. */
 class ReadmeTest {
 
     private static final Pattern BLOCK = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern SNIPPET =
             Pattern.compile("// snippet: [a-z-]+\\n(.*?)\\n *// end snippet", Pattern.DOTALL);
+    private static final String SOURCES = "src/main/java/dev/fenceline/examples";
 
     @Test
-    void everyBlockOfTheReadmeIsASnippetAndEverySnippetIsInTheReadme() throws IOException {
-        List<String> blocks = found(BLOCK, Files.readString(Path.of("..", "README.md")));
+    void everyBlockOfTheReadmeIsASnippetAndEverySnippetIsInTheReadmeOrThePageOnSpring() throws IOException {
+        List<String> programs = snippets(Path.of(SOURCES));
+        List<String> spring = snippets(Path.of("spring-boot", SOURCES, "springboot"));
+        List<String> readme = blocks("README.md");
+        List<String> page = blocks("docs/spring.md");
+        assertThat(readme).isNotEmpty().doesNotHaveDuplicates().containsAll(programs);
+        assertThat(Stream.concat(programs.stream(), spring.stream())).containsAll(readme);
+        assertThat(page).isNotEmpty().containsExactlyInAnyOrderElementsOf(spring);
+    }
+
+    private static List<String> blocks(String page) throws IOException {
+        return found(BLOCK, Files.readString(Path.of("..", page)));
+    }
+
+    private static List<String> snippets(Path folder) throws IOException {
         List<String> snippets = new ArrayList<>();
-        try (Stream<Path> sources = Files.list(Path.of("src/main/java/dev/fenceline/examples"))) {
+        try (Stream<Path> sources = Files.list(folder)) {
             for (Path source : sources.filter(Files::isRegularFile).sorted().toList()) {
                 snippets.addAll(found(SNIPPET, Files.readString(source)));
             }
         }
-        assertThat(blocks).isNotEmpty().containsExactlyInAnyOrderElementsOf(snippets);
+        return snippets;
     }
 
     private static List<String> found(Pattern pattern, String text) {

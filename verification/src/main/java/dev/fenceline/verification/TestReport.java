@@ -114,7 +114,8 @@ public final class TestReport {
     }
 
     private List<Module> modules() throws IOException {
-        try (Stream<Path> folders = Files.list(root)) {
+        // A module may lie inside of another.
+        try (Stream<Path> folders = Files.find(root, 2, (folder, attributes) -> attributes.isDirectory())) {
             return folders.filter(folder -> Files.isDirectory(folder.resolve("target/test-classes")))
                     .sorted()
                     .map(this::module)

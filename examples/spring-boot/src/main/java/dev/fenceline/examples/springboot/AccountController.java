@@ -1,0 +1,31 @@
+package dev.fenceline.examples.springboot;
+
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The service over HTTP; each answer is the balance that is left. */
+@RestController
+@RequestMapping("/accounts/{id}")
+class AccountController {
+
+    private final WithdrawalService withdrawals;
+    private final FeeService fees;
+
+    AccountController(WithdrawalService withdrawals, FeeService fees) {
+        this.withdrawals = withdrawals;
+        this.fees = fees;
+    }
+
+    @PostMapping("/withdrawals")
+    long withdraw(@PathVariable long id, @RequestParam long cents) {
+        return withdrawals.withdraw(id, cents);
+    }
+
+    @PostMapping("/fees")
+    long charge(@PathVariable long id) {
+        return fees.charge(id);
+    }
+}
