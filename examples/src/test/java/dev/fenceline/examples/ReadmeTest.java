@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The Java code of the README is code that is compiled here and run by {@link ProgramsTest}, to the letter. */
+/** The Java code of the README is code that is compiled here and run by {@link ProgramsTest} and the tests beside it, to the letter. */
 class ReadmeTest {
 
     private static final Pattern BLOCK = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
@@ -23,12 +23,17 @@ class ReadmeTest {
     void everyBlockOfTheReadmeIsASnippetAndEverySnippetIsInTheReadme() throws IOException {
         List<String> blocks = found(BLOCK, Files.readString(Path.of("..", "README.md")));
         List<String> snippets = new ArrayList<>();
-        try (Stream<Path> sources = Files.list(Path.of("src/main/java/dev/fenceline/examples"))) {
-            for (Path source : sources.filter(Files::isRegularFile).sorted().toList()) {
+        try (Stream<Path> sources = Files.find(Path.of("").toAbsolutePath(), 20, (file, attributes) -> isSource(file))) {
+            for (Path source : sources.sorted().toList()) {
                 snippets.addAll(found(SNIPPET, Files.readString(source)));
             }
         }
         assertThat(blocks).isNotEmpty().containsExactlyInAnyOrderElementsOf(snippets);
+    }
+
+    /** Of this module and of those inside of it; not this file, whose pattern would match. */
+    private static boolean isSource(Path file) {
+        return file.toString().endsWith(".java") && !file.endsWith("ReadmeTest.java") && !file.toString().contains("/target/");
     }
 
     private static List<String> found(Pattern pattern, String text) {

@@ -72,7 +72,7 @@ public final class TestReport {
         System.out.println("Tests of this build" + selection.describe() + ":");
         for (Module module : modules) {
             System.out.printf(
-                    "  %-14s %4d ran in %2d classes, %d failed, %d skipped%n",
+                    "  %-16s %4d ran in %2d classes, %d failed, %d skipped%n",
                     module.name(),
                     module.ran(),
                     module.classes(),
@@ -98,7 +98,7 @@ public final class TestReport {
         int ran = modules.stream().mapToInt(Module::ran).sum();
         int failed = modules.stream().mapToInt(Module::failed).sum();
         int skipped = modules.stream().mapToInt(m -> m.skipped().size()).sum();
-        System.out.printf("  %-14s %4d ran, %d failed, %d skipped%n", "all", ran, failed, skipped);
+        System.out.printf("  %-16s %4d ran, %d failed, %d skipped%n", "all", ran, failed, skipped);
         if (!unlisted.isEmpty()) {
             System.out.println("Skipped without being on the list in verification/skips.txt: " + unlisted
                     + ". Make them run, or add them to the list with the reason.");
@@ -114,8 +114,10 @@ public final class TestReport {
     }
 
     private List<Module> modules() throws IOException {
-        try (Stream<Path> folders = Files.list(root)) {
-            return folders.filter(folder -> Files.isDirectory(folder.resolve("target/test-classes")))
+        // An example may be a module inside of examples.
+        try (Stream<Path> folders = Files.walk(root, 2)) {
+            return folders.filter(folder -> Files.isRegularFile(folder.resolve("pom.xml")))
+                    .filter(folder -> Files.isDirectory(folder.resolve("target/test-classes")))
                     .sorted()
                     .map(this::module)
                     .filter(module ->
