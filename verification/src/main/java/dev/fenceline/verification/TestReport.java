@@ -114,10 +114,9 @@ public final class TestReport {
     }
 
     private List<Module> modules() throws IOException {
-        // An example may be a module inside of examples.
-        try (Stream<Path> folders = Files.walk(root, 2)) {
-            return folders.filter(folder -> Files.isRegularFile(folder.resolve("pom.xml")))
-                    .filter(folder -> Files.isDirectory(folder.resolve("target/test-classes")))
+        // A module may lie inside of another.
+        try (Stream<Path> folders = Files.find(root, 2, (folder, attributes) -> attributes.isDirectory())) {
+            return folders.filter(folder -> Files.isDirectory(folder.resolve("target/test-classes")))
                     .sorted()
                     .map(this::module)
                     .filter(module ->
