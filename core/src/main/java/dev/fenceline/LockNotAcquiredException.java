@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Somebody else held the lock for as long as we were willing to wait. Nothing is held, and trying again is fine. */
+/**
+ * Somebody else held the lock for as long as we were willing to wait, or until we were interrupted. Nothing is held, and trying again
+ * is fine.
+ */
 public final class LockNotAcquiredException extends FencelineException {
 
     private static final long serialVersionUID = 1L;
@@ -29,8 +32,9 @@ public final class LockNotAcquiredException extends FencelineException {
         this.holder = holder;
     }
 
-    private LockNotAcquiredException(String message, LockName lock, HolderProcess holder) {
-        super(message, null);
+    private LockNotAcquiredException(
+            String message, LockName lock, @Nullable HolderProcess holder, @Nullable Throwable cause) {
+        super(message, cause);
         this.lock = lock;
         this.holder = holder;
     }
@@ -50,7 +54,25 @@ public final class LockNotAcquiredException extends FencelineException {
                         + ". Locks are not reentrant: a thread that holds one and asks again waits for itself."
                         + " Pass the lease on, or wait for the other thread.",
                 lock,
-                ourselves);
+                ourselves,
+                null);
+    }
+
+    /**
+     * Reports that the thread was interrupted while it waited, where a method cannot declare {@code InterruptedException}. Whoever throws
+     * this has set the thread's interrupt flag again.
+     *
+     * @param lock the lock
+     * @param cause what ended the wait
+     * @return the exception to throw
+     */
+    public static LockNotAcquiredException interrupted(LockName lock, InterruptedException cause) {
+        return new LockNotAcquiredException(
+                "Lock '" + lock + "' not acquired: the thread was interrupted while waiting for it. Nothing is held, nothing was"
+                        + " done, and the interrupt flag is set: end what this thread does.",
+                lock,
+                null,
+                cause);
     }
 
     /**

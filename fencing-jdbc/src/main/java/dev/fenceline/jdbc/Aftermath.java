@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.core.TransactionState;
 
 /**
@@ -26,17 +28,30 @@ final class Aftermath<C> {
     private final Claim<C> claim;
     private final Tokens tokens;
     private final String resource;
-    private final Duration patience;
+    private final Supplier<Duration> patience;
     private final TransactionGuard guard;
-    private boolean unfenced;
+    private final String step;
+    private volatile boolean unfenced;
 
-    Aftermath(ConnectionSource<C> source, Claim<C> claim, Duration patience, TransactionGuard guard) {
+    /**
+     * Watches over one transaction.
+     *
+     * @param patience how long it may lie idle
+     * @param step what it is called, as the subject of a sentence
+     */
+    Aftermath(
+            ConnectionSource<C> source,
+            Claim<C> claim,
+            Supplier<Duration> patience,
+            TransactionGuard guard,
+            String step) {
         this.source = source;
         this.claim = claim;
         this.tokens = claim.presented();
         this.resource = tokens.resource();
         this.patience = patience;
         this.guard = guard;
+        this.step = step;
     }
 
     /** Tells whether something may have been committed outside of the fence. */
@@ -49,9 +64,9 @@ final class Aftermath<C> {
         Connection connection = session.connection();
         try {
             Optional<FencelineException> refusal =
-                    Resuming.refusal(claim, "Transaction", GuardSql.marks(connection, tokens), e);
+                    Resuming.refusal(claim, step, GuardSql.marks(connection, tokens), e);
             return refusal.orElseGet(() -> Refusals.conflict(
-                    "Transaction", resource, "it could not enter: " + SqlFailure.text(e) + blocked(connection, e), e));
+                    step, resource, "it could not enter: " + SqlFailure.text(e) + blocked(connection, e), e));
         } catch (SQLException onReading) {
             e.addSuppressed(onReading);
             return lost(session, e);
@@ -65,9 +80,9 @@ final class Aftermath<C> {
     /** The mark was found to be somebody else's by a statement after entering. */
     FencelineException judge(Session<C> session, Optional<GuardSql.Entered> entered, Throwable said) {
         try {
-            return Resuming.refusal(claim, "Transaction", GuardSql.marks(session.connection(), tokens), said)
+            return Resuming.refusal(claim, step, GuardSql.marks(session.connection(), tokens), said)
                     // While the marks are ours only a protected table refuses, and it would do so again.
-                    .orElseGet(() -> Refusals.unfenced("Transaction under " + tokens, resource, said));
+                    .orElseGet(() -> Refusals.unfenced(step + " under " + tokens, resource, said));
         } catch (SQLException e) {
             said.addSuppressed(e);
             return lost(session, entered, said);
@@ -92,10 +107,10 @@ final class Aftermath<C> {
 
     FencelineException rolledBack(SQLException e, String why) {
         if (SqlFailure.isRetryable(e)) {
-            return Refusals.conflict("Transaction", resource, why + ": " + SqlFailure.text(e), e);
+            return Refusals.conflict(step, resource, why + ": " + SqlFailure.text(e), e);
         }
         return new TransactionRolledBackException(
-                "Transaction on " + resource + " under " + tokens + " rolled back: " + why + ": " + SqlFailure.text(e)
+                step + " on " + resource + " under " + tokens + " rolled back: " + why + ": " + SqlFailure.text(e)
                         + ". Nothing of it happened. Correct the statement, or roll back to a savepoint set before it.",
                 e);
     }
@@ -104,14 +119,15 @@ final class Aftermath<C> {
      * Rolls back, and asks what became of the transaction that entered: only if it is rolled back now, or was open until now, did
      * nothing happen. Returns what is to be said otherwise.
      */
-    Optional<FencelineException> rollBack(Session<C> session, Optional<GuardSql.Entered> entered, Throwable cause) {
+    Optional<FencelineException> rollBack(
+            Session<C> session, Optional<GuardSql.Entered> entered, @Nullable Throwable cause) {
         if (entered.isEmpty() || (entered.get().isReading() && !guard.mayBeEnded())) {
             // There is nothing in it, and it ends with its session.
             return Optional.empty();
         }
         Connection connection = session.connection();
         try {
-            session.limitNetwork(patience.plus(FenceSettings.NETWORK_ALLOWANCE));
+            session.limitNetwork(patience.get().plus(FenceSettings.NETWORK_ALLOWANCE));
             TransactionState before = Session.transactionState(connection);
             if (before == TransactionState.OPEN) {
                 try {
@@ -158,7 +174,7 @@ final class Aftermath<C> {
         session.close();
         // A transaction still in flight lies idle, and the server ends it after our patience; a little more settles it.
         CommitResolver<C> resolver =
-                new CommitResolver<>(source, tokens, operation, since, patience.plus(FenceSettings.WITH_LOST_LEASE));
+                new CommitResolver<>(source, tokens, operation, since, patience.get().plus(FenceSettings.WITH_LOST_LEASE));
         Resolution resolution;
         try {
             resolution = resolver.resolve();
@@ -214,16 +230,16 @@ final class Aftermath<C> {
             Optional<Marks.Mismatch> mismatch = marks.mismatch();
             if (mismatch.isPresent() && mismatch.get().mark().of(mismatch.get().token()) == Mark.Standing.OVERTAKEN) {
                 return claim.overtaken(
-                        "Transaction", mismatch.get().mark().newest().orElseThrow(), cause);
+                        step, mismatch.get().mark().newest().orElseThrow(), cause);
             }
             return Refusals.lost(
-                    "Transaction under " + tokens,
+                    step + " under " + tokens,
                     resource,
                     "Nothing of it was committed. " + marks + "; run it again under the same claim.",
                     cause);
         } catch (SQLException | FencelineException e) {
             FencelineException unavailable = Refusals.lost(
-                    "Transaction under " + tokens,
+                    step + " under " + tokens,
                     resource,
                     "Nothing of it was committed. Run it again under the same claim when the database answers.",
                     cause);
@@ -234,7 +250,7 @@ final class Aftermath<C> {
 
     private OutcomeUnknownException unknown(String why, Throwable cause) {
         return new OutcomeUnknownException(
-                "Transaction on " + resource + " under " + tokens + " may be committed in part: the connection was"
+                step + " on " + resource + " under " + tokens + " may be committed in part: the connection was"
                         + " lost (" + SqlFailure.text(cause) + "), the work may have ended the transaction itself, in a"
                         + " string of several statements or through an unwrapped connection, and " + why
                         + ". Look at the data before the work is done again.",
@@ -242,9 +258,10 @@ final class Aftermath<C> {
                 cause);
     }
 
-    private UnfencedWriteException endedWithin(String verb, TransactionStatus status, Throwable cause) {
+    private UnfencedWriteException endedWithin(
+            String verb, TransactionStatus status, @Nullable Throwable cause) {
         unfenced = true;
-        String what = "Transaction on " + resource + " under " + tokens + " " + verb + " ended from within, by a ";
+        String what = step + " on " + resource + " under " + tokens + " " + verb + " ended from within, by a ";
         String how = " in a string of several statements or through an unwrapped connection. ";
         if (status == TransactionStatus.PREPARED) {
             return new UnfencedWriteException(

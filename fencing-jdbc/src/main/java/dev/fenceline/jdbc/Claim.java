@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,7 @@ public final class Claim<C> {
     private final Tokens tokens;
     private final @Nullable Hold lease;
     private final AtomicReference<@Nullable FencingToken> overtakenBy = new AtomicReference<>();
+    private final AtomicInteger committed = new AtomicInteger();
     private volatile OffsetDateTime lastAnswer = OffsetDateTime.MIN;
 
     Claim(ConnectionSource<C> source, FenceSettings settings, Tokens tokens, @Nullable Hold lease) {
@@ -64,6 +66,16 @@ public final class Claim<C> {
      */
     public List<FencingToken> tokens() {
         return tokens.all();
+    }
+
+    /**
+     * Returns how many transactions of this claim, made through this object, are known to be committed. For whoever thinks of doing the
+     * work again: what these wrote stays, whatever became of the one that failed.
+     *
+     * @return zero or more; single statements are among them, and what only read is not
+     */
+    public int committed() {
+        return committed.get();
     }
 
     /**
@@ -99,13 +111,22 @@ public final class Claim<C> {
      *     it; or when the connection was lost, the work may have committed by itself, and the database does not answer
      */
     public <T, X extends Exception> T inTransaction(Work<C, T, X> work) throws X {
+        return inTransaction(new TransactionGuard(tokens.resource()), work);
+    }
+
+    /** As {@link #inTransaction}, for work that may believe to begin and commit transactions itself. */
+    <T, X extends Exception> T inTransaction(InnerTransactions inner, Work<C, T, X> work) throws X {
+        return inTransaction(new TransactionGuard(tokens.resource(), inner), work);
+    }
+
+    private <T, X extends Exception> T inTransaction(TransactionGuard guard, Work<C, T, X> work) throws X {
         Entry entry = settings.has(FenceSettings.Choice.CONCURRENT) ? Entry.CONCURRENT : Entry.ALONE;
-        FencedUnit<C> unit = new FencedUnit<>(source, settings, this, entry);
-        OpenTransactions.begin(source, tokens, Optional.of(unit.guard()));
+        FencedUnit<C> unit = new FencedUnit<>(source, settings, this, entry, guard);
+        OpenTransactions.Ending open = OpenTransactions.begin(source, tokens, Optional.of(unit.guard()));
         try {
             return unit.run(work);
         } finally {
-            OpenTransactions.end(source, tokens);
+            open.end();
         }
     }
 
@@ -191,12 +212,17 @@ public final class Claim<C> {
 
     /** Runs one statement that holds the marks by itself. */
     <X extends Exception> long single(SingleStatement.Execution<C, X> execution) throws X {
-        OpenTransactions.begin(source, tokens, Optional.empty());
+        OpenTransactions.Ending open = OpenTransactions.begin(source, tokens, Optional.empty());
         try {
             return new SingleStatement<>(source, settings, this).run(execution);
         } finally {
-            OpenTransactions.end(source, tokens);
+            open.end();
         }
+    }
+
+    /** Another transaction of it is committed. */
+    void countCommitted() {
+        committed.incrementAndGet();
     }
 
     FenceSettings settings() {
@@ -222,10 +248,10 @@ public final class Claim<C> {
     }
 
     /** A stale session is over: marks only rise, so asking again could only give the same answer. */
-    void refuseIfOvertaken() {
+    void refuseIfOvertaken(String step) {
         FencingToken newest = overtakenBy.get();
         if (newest != null) {
-            throw stale("Transaction", newest, null);
+            throw stale(step, newest, null);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.fenceline.jdbc;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.FencelineException;
+import dev.fenceline.StaleTokenException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -25,9 +26,10 @@ final class Entering<C> implements TransactionGuard.Gate {
     private final Entry entry;
     private final TransactionGuard guard;
     private final Aftermath<C> aftermath;
-    private final Duration patience;
+    private final String step;
     private final ReentrantLock once = new ReentrantLock();
     private Optional<String> mode;
+    private volatile @Nullable Duration patience;
     private volatile @Nullable FencelineException refusal;
     private volatile GuardSql.@Nullable Entered entered;
 
@@ -38,14 +40,14 @@ final class Entering<C> implements TransactionGuard.Gate {
             Entry entry,
             TransactionGuard guard,
             Aftermath<C> aftermath,
-            Duration patience) {
+            String step) {
         this.session = session;
         this.settings = settings;
         this.claim = claim;
         this.entry = entry;
         this.guard = guard;
         this.aftermath = aftermath;
-        this.patience = patience;
+        this.step = step;
         this.mode = mode();
     }
 
@@ -62,6 +64,15 @@ final class Entering<C> implements TransactionGuard.Gate {
     /** The transaction that entered; empty as long as none has. */
     Optional<GuardSql.Entered> entered() {
         return Optional.ofNullable(entered);
+    }
+
+    /**
+     * How long the transaction may wait at entering, and lie idle afterwards. As of entering, and not as of its beginning: until then it
+     * keeps nobody out.
+     */
+    Duration patience() {
+        Duration measured = patience;
+        return measured != null ? measured : claim.patience();
     }
 
     /** Why it was refused. */
@@ -128,16 +139,23 @@ final class Entering<C> implements TransactionGuard.Gate {
                             : aftermath.rolledBack(
                                     failedSetting.get(), "a statement failed, and the work went on as if it had not"));
         }
-        Connection connection = session.connection();
         try {
-            session.limitNetwork(claim.presented().longestAnswer(patience));
+            claim.refuseIfOvertaken(step);
+        } catch (StaleTokenException overtaken) {
+            throw refused(overtaken);
+        }
+        Connection connection = session.connection();
+        Duration wait = claim.patience();
+        patience = wait;
+        try {
+            session.limitNetwork(claim.presented().longestAnswer(wait));
             GuardSql.Entered done =
-                    GuardSql.enter(connection, entry, mode, claim.presented(), patience, settings.transactionTimeout());
+                    GuardSql.enter(connection, entry, mode, claim.presented(), wait, settings.transactionTimeout());
             // How long the work's own statements may take is the user's to say.
             session.restoreNetwork();
             if (done.isReading() && entry != Entry.READING && !guard.hasSettings()) {
                 throw refused(new BackendMisconfiguredException(
-                        "Transaction on " + claim.presented().resource() + " refused: the session is read-only. Set"
+                        step + " on " + claim.presented().resource() + " refused: the session is read-only. Set"
                                 + " default_transaction_read_only = off for this role, and readOnly=false in the data source; or"
                                 + " use readOnly of the claim.",
                         null));
@@ -160,7 +178,7 @@ final class Entering<C> implements TransactionGuard.Gate {
     private FencelineException notSent(SQLException e) {
         return SqlFailure.isConnectionLost(e, session.connection())
                 ? aftermath.lost(session, e)
-                : Refusals.refused("Transaction", claim.presented().resource(), e, session.connection());
+                : Refusals.refused(step, claim.presented().resource(), e, session.connection());
     }
 
     private FencelineException refused(FencelineException why) {

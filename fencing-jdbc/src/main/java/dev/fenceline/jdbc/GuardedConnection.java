@@ -12,7 +12,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,23 +23,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class GuardedConnection implements InvocationHandler {
 
-    private static final Set<String> ENDING = Set.of("commit", "setAutoCommit", "close", "abort");
-    private static final Set<String> OTHER_STATEMENTS = Set.of("createStatement", "prepareCall", "unwrap");
-
     private final Object target;
-    private final TransactionGuard guard;
+    private final Conduct conduct;
     private final @Nullable Connection connection;
     private final @Nullable Object origin;
     private final @Nullable String preparedSql;
 
     private GuardedConnection(
             Object target,
-            TransactionGuard guard,
+            Conduct conduct,
             @Nullable Connection connection,
             @Nullable Object origin,
             @Nullable String preparedSql) {
         this.target = target;
-        this.guard = guard;
+        this.conduct = conduct;
         this.connection = connection;
         this.origin = origin;
         this.preparedSql = preparedSql;
@@ -63,7 +59,11 @@ final class GuardedConnection implements InvocationHandler {
 
     static Connection around(Connection raw, TransactionGuard guard) {
         guard.watch(raw);
-        return proxy(Connection.class, new GuardedConnection(raw, guard, null, null, null));
+        return around(raw, new OneTransaction(guard));
+    }
+
+    static Connection around(Connection raw, Conduct conduct) {
+        return proxy(Connection.class, new GuardedConnection(raw, conduct, null, null, null));
     }
 
     @Override
@@ -77,18 +77,16 @@ final class GuardedConnection implements InvocationHandler {
             };
         }
         if (method.getName().equals("unwrap") && arguments[0] == TransactionGuard.class) {
-            return guard;
-        }
-        if (guard.hasEnded()) {
-            return answerAfterEnd(method);
-        }
-        if (target instanceof Connection
-                && guard.isActive()
-                && (endsTransaction(method)
-                        || (guard.held().isPresent() && OTHER_STATEMENTS.contains(method.getName())))) {
-            throw guard.refuse(method.getName() + "()");
+            return conduct.guard();
         }
         String sql = sqlOf(method, arguments);
+        return conduct.run(
+                new JdbcCall(proxy, target, method, arguments, sql, () -> proceed(proxy, method, arguments, sql)));
+    }
+
+    private @Nullable Object proceed(Object proxy, Method method, Object[] arguments, @Nullable String sql)
+            throws Throwable {
+        TransactionGuard guard = conduct.guard();
         if (sql != null) {
             guard.check(sql);
         }
@@ -97,23 +95,9 @@ final class GuardedConnection implements InvocationHandler {
             // The fence went first and refused, and another thread's swallowing does not bring the transaction back.
             throw guard.afterEnd();
         }
-        Object result = call(method, arguments);
-        note(method, arguments, sql, result);
-        return result == null ? null : guarded(proxy, method, sql, result);
-    }
-
-    /** A connection kept beyond its transaction must do nothing; closing it, or what came from it, is fine. */
-    private @Nullable Object answerAfterEnd(Method method) {
-        return switch (method.getName()) {
-            case "isClosed" -> true;
-            case "close" -> null;
-            default -> throw guard.afterEnd();
-        };
-    }
-
-    private static boolean endsTransaction(Method method) {
-        return ENDING.contains(method.getName())
-                || (method.getName().equals("rollback") && method.getParameterCount() == 0);
+        Object result = call(guard, method, arguments);
+        note(guard, method, arguments, sql, result);
+        return result == null ? null : guarded(guard, proxy, method, sql, result);
     }
 
     private @Nullable String sqlOf(Method method, Object[] arguments) {
@@ -127,7 +111,7 @@ final class GuardedConnection implements InvocationHandler {
         return runs ? preparedSql : null;
     }
 
-    private @Nullable Object call(Method method, Object[] arguments) throws Throwable {
+    private @Nullable Object call(TransactionGuard guard, Method method, Object[] arguments) throws Throwable {
         try {
             if (target instanceof Connection plain) {
                 guard.beforeChange(method.getName(), plain);
@@ -141,13 +125,14 @@ final class GuardedConnection implements InvocationHandler {
         } catch (InvocationTargetException e) {
             Throwable cause = e.getTargetException();
             if (cause instanceof SQLException sql) {
-                guard.failed(sql);
+                guard.failed(sql, Sending.by(target, method, preparedSql));
             }
             throw cause;
         }
     }
 
-    private void note(Method method, Object[] arguments, @Nullable String sql, @Nullable Object result) {
+    private void note(
+            TransactionGuard guard, Method method, Object[] arguments, @Nullable String sql, @Nullable Object result) {
         if (sql != null && method.getName().startsWith("execute")) {
             guard.executed(sql);
         } else if (result instanceof Savepoint savepoint) {
@@ -157,7 +142,8 @@ final class GuardedConnection implements InvocationHandler {
         }
     }
 
-    private Object guarded(Object proxy, Method method, @Nullable String sql, Object result) {
+    private Object guarded(
+            TransactionGuard guard, Object proxy, Method method, @Nullable String sql, Object result) {
         Connection root = connection == null && proxy instanceof Connection self ? self : connection;
         if (method.getName().equals("unwrap")) {
             guard.unwrapped();
@@ -170,10 +156,11 @@ final class GuardedConnection implements InvocationHandler {
             return origin;
         }
         Class<?> type = typeOf(result);
-        return type == null ? result : proxy(type, new GuardedConnection(result, guard, root, proxy, sql));
+        return type == null ? result : proxy(type, new GuardedConnection(result, conduct, root, proxy, sql));
     }
 
-    private static @Nullable Class<?> typeOf(Object result) {
+    /** The interface under which something that came from a connection is watched over; null for what leads nowhere. */
+    static @Nullable Class<?> typeOf(Object result) {
         if (result instanceof CallableStatement) {
             return CallableStatement.class;
         }

@@ -1,5 +1,7 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.FencedLock;
+import dev.fenceline.FencedLocks;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
 import dev.fenceline.UnfencedWriteException;
@@ -26,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  *     handle.execute("UPDATE account SET balance = balance + ? WHERE id = ?", amount, 42));
  * }</pre>
  *
- * <p>The handle refuses {@code begin}, {@code commit} and {@code rollback}; savepoints are fine.
+ * <p>The handle refuses {@code begin}, {@code commit} and {@code rollback}; savepoints are fine. For code that begins and commits by
+ * itself there is {@link #unit(FencedLock)}.
  */
 public final class JdbiFence extends GuardFence<Handle> {
 
@@ -142,12 +145,89 @@ public final class JdbiFence extends GuardFence<Handle> {
         }
     }
 
+    /**
+     * Joins this fence with a lock, for a unit of work in code that has a handle and begins and ends transactions on it.
+     *
+     * <pre>{@code
+     * fence.unit(locks.fenced(LockName.of("account", 42))).run(handle -> {
+     *     Accounts accounts = handle.attach(Accounts.class);      // @Transaction methods, begin and commit: as they are
+     *     accounts.save(accounts.find(42).plus(5));
+     * });
+     * }</pre>
+     *
+     * <p><b>Guarantees:</b> a unit is one fenced transaction. Those that are begun on its handle, by {@code begin}, {@code inTransaction},
+     * {@code @Transaction} or {@code Transactional}, are part of it: they are counted, and nothing is sent where they begin and end. One
+     * that is rolled back, that an exception leaves, or that nobody commits undoes the whole, and the unit says so by
+     * {@link dev.fenceline.TransactionRolledBackException} even if that exception was swallowed; a savepoint undoes its part alone.
+     *
+     * <p><b>Not guaranteed:</b> anything for other handles: a {@code Jdbi} opens such, inside of a unit too. An inner transaction that is
+     * to be read-only is not kept from writing, since what is beside it may write. The transaction handler of the Jdbi is not asked in a
+     * unit, except about savepoints.
+     *
+     * <p><b>Errors:</b> those of {@link Unit#call}, {@link GuardFence#claim} and {@link Claim#inTransaction}. {@code afterCommit} and
+     * {@code afterRollback} are refused: Jdbi runs them at an inner commit. A stricter isolation than the transaction has can be asked for
+     * by the first inner transaction only.
+     *
+     * @param lock the lock that protects what the unit reads and writes
+     * @return acquires, claims, runs one transaction, commits and releases
+     */
+    public Unit<Handle> unit(FencedLock lock) {
+        return new Unit<>(new JoinedUnits(this), Locking.of(lock), Optional.empty());
+    }
+
+    /**
+     * Joins this fence with several locks, for a unit of work: a transfer between two accounts. Else as {@link #unit(FencedLock)}.
+     *
+     * @param locks the locks that protect what the unit reads and writes
+     * @return acquires all, claims all, runs one transaction, commits and releases
+     */
+    public Unit<Handle> unit(FencedLocks locks) {
+        return new Unit<>(new JoinedUnits(this), Locking.of(locks), Optional.empty());
+    }
+
+    /**
+     * Returns the claim of the unit that this thread is in, over the Jdbi of this fence.
+     *
+     * @return empty outside of units, and on threads that a unit has started
+     */
+    public Optional<Claim<Handle>> current() {
+        return JoinedUnits.open(source().origin()).map(JoinedUnits.Open::claim);
+    }
+
+    /**
+     * Returns the handle of the unit that this thread is in, over the Jdbi of this fence: for code deep inside that was not given it.
+     *
+     * @return empty outside of units, and on threads that a unit has started
+     */
+    public Optional<Handle> handle() {
+        return JoinedUnits.open(source().origin()).map(OpenUnit::context);
+    }
+
+    /**
+     * Returns the Jdbi that this fence was made on. Handles that it opens itself are not fenced.
+     *
+     * @return the Jdbi
+     */
+    public Jdbi jdbi() {
+        return (Jdbi) source().origin();
+    }
+
+    /** The guard of the unit that is opening this very handle. */
+    static Optional<TransactionGuard> openingUnit(Handle handle) {
+        return Optional.ofNullable(FenceConnections.OPENING.get())
+                .map(opening -> opening.guard)
+                .filter(guard -> GuardedConnection.isGuardedBy(handle.getConnection(), guard));
+    }
+
     private record FromJdbi(Jdbi jdbi) implements ConnectionSource<Handle> {
 
         @Override
         public Session<Handle> open(TransactionGuard guard) throws SQLException {
             Opening opening = new Opening(guard);
             Handle handle;
+            if (guard.inner().isPresent()) {
+                JdbiBoundaries.installOn(jdbi);
+            }
             FenceConnections.OPENING.set(opening);
             try {
                 handle = jdbi.open();
@@ -213,6 +293,10 @@ public final class JdbiFence extends GuardFence<Handle> {
             return GuardedConnection.around(connection, guard);
         }
 
+        boolean isTaken() {
+            return raw != null;
+        }
+
         Connection raw() {
             return Objects.requireNonNull(raw, "Jdbi opened a handle without asking its plugins");
         }
@@ -227,12 +311,8 @@ public final class JdbiFence extends GuardFence<Handle> {
         @Override
         public Connection customizeConnection(Connection connection) {
             Opening opening = OPENING.get();
-            if (opening == null) {
-                return connection;
-            }
             // The first connection only: a plugin may open further handles on this thread before ours has come out.
-            OPENING.remove();
-            return opening.guarded(connection);
+            return opening == null || opening.isTaken() ? connection : opening.guarded(connection);
         }
     }
 }

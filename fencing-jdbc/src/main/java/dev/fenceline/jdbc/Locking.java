@@ -5,9 +5,12 @@ import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLeases;
 import dev.fenceline.FencedLock;
 import dev.fenceline.FencedLocks;
+import dev.fenceline.FencelineException;
 import dev.fenceline.FencingToken;
 import dev.fenceline.Hold;
 import dev.fenceline.LockName;
+import dev.fenceline.StaleTokenException;
+import dev.fenceline.Work;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -27,6 +30,8 @@ import java.util.function.Function;
 record Locking<H extends Hold>(
         List<LockName> names, Exclusion<H> exclusion, Function<H, Tokens> tokens, Consumer<FencingToken> raiseFloor) {
 
+    private static final Duration LONGEST_WAIT = Duration.ofDays(366);
+
     static Locking<FencedLease> of(FencedLock lock) {
         return new Locking<>(
                 List.of(Objects.requireNonNull(lock, "lock").name()),
@@ -39,9 +44,50 @@ record Locking<H extends Hold>(
         return new Locking<>(Objects.requireNonNull(locks, "locks").names(), locks, Tokens::of, locks::raiseFloor);
     }
 
-    Held<H> acquire(Optional<Duration> maxWait) throws InterruptedException {
+    /** Checks how long somebody is to wait at most. */
+    static Duration checkedWait(Duration limit) {
+        if (limit.isNegative()) {
+            throw new IllegalArgumentException(
+                    "waitAtMost of " + limit.toMillis() + " ms is negative; zero tries once without waiting.");
+        }
+        if (limit.compareTo(LONGEST_WAIT) > 0) {
+            throw new IllegalArgumentException(
+                    "waitAtMost of " + limit.toDays() + " days is longer than " + LONGEST_WAIT.toDays() + " days.");
+        }
+        return limit;
+    }
+
+    /**
+     * Runs work while all are held, and releases them whatever happens. Where a token of ours was refused, the next grants in this
+     * process pass the mark that refused it.
+     */
+    <T, X extends Exception> T call(Optional<Duration> maxWait, Work<Held<H>, T, X> work)
+            throws X, InterruptedException {
+        Held<H> held = acquire(maxWait);
+        try (held) {
+            return work.with(held);
+        } catch (Throwable thrown) {
+            // Released by now. A framework may have wrapped it.
+            if (FencelineException.in(thrown).orElse(null) instanceof StaleTokenException refused
+                    // Work may have met another fence too, whose mark means nothing to this lock.
+                    && held.tokens().all().contains(refused.presented())) {
+                passFloor(refused);
+            }
+            throw thrown;
+        }
+    }
+
+    private Held<H> acquire(Optional<Duration> maxWait) throws InterruptedException {
         H held = maxWait.isPresent() ? exclusion.acquireWithin(maxWait.get()) : exclusion.acquire();
         return new Held<>(held, tokens.apply(held));
+    }
+
+    private void passFloor(StaleTokenException refused) {
+        try {
+            raiseFloor.accept(refused.newest());
+        } catch (FencelineException e) {
+            refused.addSuppressed(e);
+        }
     }
 
     /** What was acquired, and the tokens of it. */

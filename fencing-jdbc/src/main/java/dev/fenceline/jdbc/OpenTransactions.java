@@ -3,10 +3,10 @@ package dev.fenceline.jdbc;
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
 import java.sql.Connection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +33,11 @@ final class OpenTransactions {
     /** Empty is the guard of what gives its connection to nobody. */
     private record Open(FencingToken token, Optional<TransactionGuard> guard) {}
 
+    /** Takes back what was begun. */
+    interface Ending {
+        void end();
+    }
+
     // Null where nothing is open, so that nothing is left behind on a thread that only asked.
     private static final ThreadLocal<@Nullable Map<Key, Open>> OPEN = new ThreadLocal<>();
 
@@ -41,34 +46,35 @@ final class OpenTransactions {
     /**
      * Adds one.
      *
+     * @return takes it away again, on any thread
      * @throws IllegalStateException when there is one already of any of these locks: a mistake of the program, and nothing to do
      *     with data
      */
-    static void begin(ConnectionSource<?> source, Tokens tokens, Optional<TransactionGuard> guard) {
+    static Ending begin(ConnectionSource<?> source, Tokens tokens, Optional<TransactionGuard> guard) {
         requireNone(source, tokens, "Transaction");
         Map<Key, Open> open = OPEN.get();
         if (open == null) {
-            open = new HashMap<>();
+            // A transaction may be ended by another thread than began it.
+            open = new ConcurrentHashMap<>();
             OPEN.set(open);
         }
         for (FencingToken token : tokens.all()) {
             open.put(new Key(source.origin(), token.lock()), new Open(token, guard));
         }
+        Map<Key, Open> begunIn = open;
+        return () -> end(begunIn, source, tokens);
     }
 
-    static void end(ConnectionSource<?> source, Tokens tokens) {
-        Map<Key, Open> open = OPEN.get();
-        if (open == null) {
-            return;
-        }
+    private static void end(Map<Key, Open> open, ConnectionSource<?> source, Tokens tokens) {
         tokens.all().forEach(token -> open.remove(new Key(source.origin(), token.lock())));
-        if (open.isEmpty()) {
+        if (open.isEmpty() && OPEN.get() == open) {
             OPEN.remove();
         }
     }
 
     /** Refuses a step under these tokens that would wait for a transaction of this thread. */
     static void requireNone(ConnectionSource<?> source, Tokens tokens, String step) {
+        OpenUnits.requireNoOther(source.origin(), tokens, step);
         for (FencingToken token : tokens.all()) {
             refuse(source, token.lock(), step + " under token " + token, open -> true);
         }
@@ -76,6 +82,7 @@ final class OpenTransactions {
 
     /** Likewise for locks that are not acquired yet. */
     static void requireNone(ConnectionSource<?> source, List<LockName> locks, String step) {
+        OpenUnits.requireNone(locks, step);
         locks.forEach(lock -> refuse(source, lock, step, open -> true));
     }
 

@@ -1,5 +1,7 @@
 package dev.fenceline.jdbc;
 
+import dev.fenceline.FencedLock;
+import dev.fenceline.FencedLocks;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
 import dev.fenceline.UnfencedWriteException;
@@ -34,8 +36,10 @@ public final class PostgresFence extends GuardFence<Connection> {
      * @return a fence with the defaults
      */
     public static PostgresFence on(DataSource dataSource) {
-        return new PostgresFence(
-                new FromDataSource(Objects.requireNonNull(dataSource, "dataSource")), FenceSettings.defaults());
+        DataSource given = Objects.requireNonNull(dataSource, "dataSource");
+        // The fence's own transactions are never a unit's.
+        DataSource origin = given instanceof FencedDataSource fenced ? fenced.origin() : given;
+        return new PostgresFence(new FromDataSource(origin), FenceSettings.defaults());
     }
 
     @Override
@@ -115,6 +119,46 @@ public final class PostgresFence extends GuardFence<Connection> {
      */
     public void enter(Connection connection, FencingToken token, FencingToken... more) {
         JoinedTransaction.enter(source(), settings(), connection, token, more);
+    }
+
+    /**
+     * Returns the connections of this fence as a data source, for repositories and frameworks that begin and end their transactions
+     * themselves. Build them on it once, and keep them: inside of a {@link #unit unit} of the calling thread a connection is fenced, and
+     * outside of units it is as the data source below gives it.
+     *
+     * @return over the data source that this fence was made on
+     */
+    public DataSource dataSource() {
+        return new FencedDataSource(source().origin());
+    }
+
+    /**
+     * Joins this fence with a lock, for a unit of work through {@link #dataSource()}.
+     *
+     * @param lock the lock that protects what the unit reads and writes
+     * @return acquires, claims, runs and releases
+     */
+    public Unit<Claim<Connection>> unit(FencedLock lock) {
+        return new Unit<>(new OwnTransactions(this), Locking.of(lock), Optional.empty());
+    }
+
+    /**
+     * Joins this fence with several locks, for a unit of work through {@link #dataSource()}: a transfer between two accounts.
+     *
+     * @param locks the locks that protect what the unit reads and writes
+     * @return acquires all, claims all, runs and releases
+     */
+    public Unit<Claim<Connection>> unit(FencedLocks locks) {
+        return new Unit<>(new OwnTransactions(this), Locking.of(locks), Optional.empty());
+    }
+
+    /**
+     * Returns the claim of the unit that this thread is in, over the data source of this fence.
+     *
+     * @return empty outside of units, and on threads that a unit has started
+     */
+    public Optional<Claim<Connection>> current() {
+        return OwnTransactions.open(source().origin()).map(OpenUnit::context);
     }
 
     private record FromDataSource(DataSource dataSource) implements ConnectionSource<Connection> {

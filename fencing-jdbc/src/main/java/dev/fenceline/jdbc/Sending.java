@@ -3,6 +3,7 @@ package dev.fenceline.jdbc;
 import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Set;
@@ -48,6 +49,11 @@ enum Sending {
     private static final List<String> OF_METADATA_LOCAL =
             List.of("getConnection", "getDriver", "getDatabase", "getJDBC", "getURL", "getUserName", "supports");
 
+    // The last two make a large object.
+    private static final Set<String> OF_STATEMENT_ASKING =
+            Set.of("getMetaData", "getParameterMetaData", "setBlob", "setClob");
+    private static final Set<String> OF_RESULT_WRITING = Set.of("updateRow", "insertRow", "deleteRow", "refreshRow");
+
     static Sending by(Object target, Method method, @Nullable String sql) {
         String name = method.getName();
         if (name.equals("isWrapperFor")) {
@@ -66,6 +72,9 @@ enum Sending {
         if (target instanceof Statement) {
             return byStatement(name, sql);
         }
+        if (target instanceof ResultSet && OF_RESULT_WRITING.contains(name)) {
+            return STATEMENT;
+        }
         boolean asks =
                 target instanceof DatabaseMetaData && OF_METADATA_LOCAL.stream().noneMatch(name::startsWith);
         return asks ? STATEMENT : NOTHING;
@@ -75,6 +84,6 @@ enum Sending {
         if (name.startsWith("execute")) {
             return sql != null && TransactionControl.isSetting(sql) ? SETTING : STATEMENT;
         }
-        return name.equals("getMetaData") || name.equals("getParameterMetaData") ? STATEMENT : NOTHING;
+        return OF_STATEMENT_ASKING.contains(name) ? STATEMENT : NOTHING;
     }
 }

@@ -32,8 +32,10 @@ final class Session<C> implements AutoCloseable {
     private final Return giveBack;
     private final boolean autoCommit;
     private Restoring restoring = unchanged -> {};
-    private int networkTimeoutMillis = -1;
-    private boolean closed;
+    private int firstNetworkTimeoutMillis = -1;
+    private int networkTimeoutMillis;
+    private boolean limited;
+    private volatile boolean closed;
 
     private Session(Connection connection, C context, boolean autoCommit, Return giveBack) {
         this.connection = connection;
@@ -134,17 +136,34 @@ final class Session<C> implements AutoCloseable {
         restoring = next;
     }
 
+    /** Has the network's bound restored at the end also where the work sets one before we do. */
+    void keepNetwork() throws SQLException {
+        firstNetworkTimeoutMillis = connection.getNetworkTimeout();
+    }
+
     /** Bounds each wait for the network from now on, since a server may be silent and not gone. */
     void limitNetwork(Duration limit) throws SQLException {
-        if (networkTimeoutMillis < 0) {
+        if (!limited) {
             networkTimeoutMillis = connection.getNetworkTimeout();
+            limited = true;
+            if (firstNetworkTimeoutMillis < 0) {
+                firstNetworkTimeoutMillis = networkTimeoutMillis;
+            }
         }
         connection.setNetworkTimeout(Runnable::run, GuardSql.millis(limit));
     }
 
     /** Takes the bound away again, for what is not ours to limit. */
     void restoreNetwork() throws SQLException {
-        connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+        if (limited) {
+            limited = false;
+            connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+        }
+    }
+
+    /** Tells whether the connection was given back. */
+    boolean isOver() {
+        return closed;
     }
 
     /** Rolls back what is open, restores what was changed, and gives the connection back. Idempotent; never throws. */
@@ -176,8 +195,8 @@ final class Session<C> implements AutoCloseable {
             restoring.restore(connection);
             connection.setAutoCommit(autoCommit);
         } finally {
-            if (networkTimeoutMillis >= 0) {
-                connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+            if (firstNetworkTimeoutMillis >= 0) {
+                connection.setNetworkTimeout(Runnable::run, firstNetworkTimeoutMillis);
             }
         }
     }

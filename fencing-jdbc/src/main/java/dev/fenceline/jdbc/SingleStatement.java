@@ -43,8 +43,8 @@ final class SingleStatement<C> {
                 ? Optional.of(new HeldStatement.Operation(UUID.randomUUID(), claim.lastAnswer()))
                 : Optional.empty();
         this.held = new HeldStatement(tokens, settings, patience, operation);
-        this.guard = new TransactionGuard(resource, Optional.of(held));
-        this.aftermath = new Aftermath<>(source, claim, patience, guard);
+        this.guard = new TransactionGuard(resource, held);
+        this.aftermath = new Aftermath<>(source, claim, () -> patience, guard, "Transaction");
     }
 
     /** Returns how many rows it changed. */
@@ -54,6 +54,7 @@ final class SingleStatement<C> {
         try {
             long rows = inSession(execution);
             outcome = WriteOutcome.APPLIED;
+            claim.countCommitted();
             return rows;
         } catch (FencelineException e) {
             outcome = WriteEnd.outcome(e);
@@ -64,7 +65,7 @@ final class SingleStatement<C> {
     }
 
     private <X extends Exception> long inSession(Execution<C, X> execution) throws X {
-        claim.refuseIfOvertaken();
+        claim.refuseIfOvertaken("Statement");
         try (Session<C> session = open()) {
             guard.begin(TransactionGuard.Gate.OPEN);
             try {

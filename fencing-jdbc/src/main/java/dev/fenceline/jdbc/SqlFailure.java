@@ -35,7 +35,7 @@ final class SqlFailure {
     private SqlFailure() {}
 
     /** Pools wrap what the driver said, sometimes without its state. */
-    static String state(Throwable failure) {
+    static String state(@Nullable Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLException sql && sql.getSQLState() != null) {
                 return sql.getSQLState();
@@ -44,7 +44,7 @@ final class SqlFailure {
         return "";
     }
 
-    static boolean has(Throwable failure, String state) {
+    static boolean has(@Nullable Throwable failure, String state) {
         return state(failure).equals(state);
     }
 

@@ -30,6 +30,29 @@ final class TransactionGuard {
         ENDED
     }
 
+    /** What the work has been given, and what it is told that tries to end the transaction. */
+    private enum Setting {
+        ONE_TRANSACTION(
+                "in a fenced transaction",
+                "what followed would be written without the fence. The transaction is rolled back. Return from the work to"
+                        + " commit, throw to roll back, or use a savepoint."),
+        ONE_STATEMENT(
+                "in a fenced statement",
+                "it would be outside of the fence. One statement is all that runs here; use inTransaction for more."),
+        UNIT(
+                "in a unit",
+                "what followed would be written without the fence. The transaction can only be rolled back. Use commit(),"
+                        + " rollback() and setAutoCommit() of the connection, or a savepoint.");
+
+        private final String where;
+        private final String remedy;
+
+        Setting(String where, String remedy) {
+            this.where = where;
+            this.remedy = remedy;
+        }
+    }
+
     /** Hears of what the work sends, before it is sent. */
     interface Gate {
 
@@ -65,6 +88,9 @@ final class TransactionGuard {
     private final List<SQLException> seen = new ArrayList<>();
     private final List<Mark> marks = new ArrayList<>();
     private final Optional<HeldStatement> held;
+    private final Optional<InnerTransactions> inner;
+    private final Setting setting;
+    private final SessionChanges changes;
     private volatile Gate gate = Gate.OPEN;
     private Phase phase = Phase.OPENING;
     private long clock;
@@ -73,24 +99,53 @@ final class TransactionGuard {
     private @Nullable Connection watched;
     private @Nullable FencelineException refusedFor;
     private boolean endingSent;
-    private boolean settingSent;
     private boolean unwrapped;
-    private volatile @Nullable Boolean readOnly;
-    private volatile @Nullable Integer isolation;
 
     TransactionGuard(String resource) {
-        this(resource, Optional.empty());
+        this(resource, Setting.ONE_TRANSACTION, Optional.empty(), Optional.empty(), new SessionChanges());
     }
 
     /** For a connection that prepares one kind of statement only. */
-    TransactionGuard(String resource, Optional<HeldStatement> held) {
+    TransactionGuard(String resource, HeldStatement held) {
+        this(resource, Setting.ONE_STATEMENT, Optional.of(held), Optional.empty(), new SessionChanges());
+    }
+
+    /** For one of several transactions on a connection, which changes its session for those that follow too. */
+    TransactionGuard(String resource, SessionChanges changes) {
+        this(resource, Setting.UNIT, Optional.empty(), Optional.empty(), changes);
+    }
+
+    /** For work that may believe to begin and commit transactions itself. */
+    TransactionGuard(String resource, InnerTransactions inner) {
+        this(resource, Setting.ONE_TRANSACTION, Optional.empty(), Optional.of(inner), new SessionChanges());
+    }
+
+    private TransactionGuard(
+            String resource,
+            Setting setting,
+            Optional<HeldStatement> held,
+            Optional<InnerTransactions> inner,
+            SessionChanges changes) {
         this.resource = resource;
+        this.setting = setting;
         this.held = held;
+        this.inner = inner;
+        this.changes = changes;
     }
 
     /** Makes of each statement one that holds the marks by itself. */
     Optional<HeldStatement> held() {
         return held;
+    }
+
+    /** Transactions within this one; empty where the work may have none. */
+    Optional<InnerTransactions> inner() {
+        return inner;
+    }
+
+    /** Tells whether what the work asks of the connection does not concern it. */
+    boolean isLeftOut(String method, Object[] arguments, Connection connection) throws SQLException {
+        return inner.isPresent() && isActive() && InnerTransactions.isLeftOut(method, arguments, connection);
     }
 
     synchronized void watch(Connection connection) {
@@ -119,29 +174,25 @@ final class TransactionGuard {
         if (!isActive()) {
             return;
         }
-        if (method.equals("setReadOnly") && readOnly == null) {
-            readOnly = connection.isReadOnly();
-        } else if (method.equals("setTransactionIsolation")) {
+        if (method.equals("setTransactionIsolation")) {
             gate.isolationChosen();
-            if (isolation == null) {
-                isolation = connection.getTransactionIsolation();
-            }
         }
+        changes.before(method, connection);
     }
 
     /** Undoes what the work has changed; to be called when no transaction is open. */
     void restore(Connection connection) throws SQLException {
-        if (readOnly != null) {
-            connection.setReadOnly(readOnly);
-        }
-        if (isolation != null) {
-            connection.setTransactionIsolation(isolation);
-        }
+        changes.restore(connection);
     }
 
     /** Tells whether the work has made the session read-only itself, or may have, by text. */
-    synchronized boolean hasSettings() {
-        return settingSent || readOnly != null;
+    boolean hasSettings() {
+        return changes.mayBeReadOnly();
+    }
+
+    /** Tells whether the work has chosen an isolation for this transaction and those that follow. */
+    boolean hasIsolation() {
+        return changes.haveIsolation();
     }
 
     /** The fence has refused the work: nothing more is sent, and every further use is told why. */
@@ -179,19 +230,9 @@ final class TransactionGuard {
 
     /** Always the first attempt: libraries try to restore auto-commit when their commit failed, and would hide it. */
     synchronized UnfencedWriteException refuse(String command) {
-        if (refusal == null && held.isPresent()) {
-            refusal = new UnfencedWriteException(
-                    command + " in a fenced statement on " + resource
-                            + " refused before it was sent: it would be outside of the fence. One statement is all that runs"
-                            + " here; use inTransaction for more.",
-                    null);
-        }
         if (refusal == null) {
             refusal = new UnfencedWriteException(
-                    command + " in a fenced transaction on " + resource
-                            + " refused before it was sent: what followed would"
-                            + " be written without the fence. The transaction is rolled back. Return from the work to"
-                            + " commit, throw to roll back, or use a savepoint.",
+                    command + " " + setting.where + " on " + resource + " refused before it was sent: " + setting.remedy,
                     null);
         }
         return refusal;
@@ -230,6 +271,10 @@ final class TransactionGuard {
         unwrapped = true;
     }
 
+    synchronized boolean isUnwrapped() {
+        return unwrapped;
+    }
+
     /** Tells whether a string of several statements was sent that ends the transaction, if it got that far. */
     synchronized boolean mayBeEndedByText() {
         return endingSent;
@@ -240,20 +285,25 @@ final class TransactionGuard {
         return endingSent || unwrapped;
     }
 
-    synchronized void failed(SQLException exception) {
+    synchronized void failed(SQLException exception, Sending sending) {
         if (phase != Phase.ACTIVE || exception instanceof SQLFeatureNotSupportedException) {
             // The latter is the driver's own and reached no server; frameworks probe for features.
             return;
         }
         seen.add(exception);
-        failures.add(new Failure(exception, ++clock));
+        // Frameworks look for columns too that are not there. What fails on the server after all is found by the last check.
+        if (setting != Setting.UNIT || sending != Sending.NOTHING) {
+            failures.add(new Failure(exception, ++clock));
+        }
         if (lost == null && watched != null && SqlFailure.isConnectionLost(exception, watched)) {
             lost = exception;
         }
     }
 
     synchronized void executed(String sql) {
-        settingSent |= TransactionControl.isSetting(sql);
+        if (TransactionControl.isSetting(sql)) {
+            changes.settingSent();
+        }
         TransactionControl.savepoint(sql).ifPresent(name -> marks.add(new Mark(null, name, ++clock)));
         TransactionControl.rollbackTo(sql).ifPresent(name -> forgive(lastMark(null, name)));
     }

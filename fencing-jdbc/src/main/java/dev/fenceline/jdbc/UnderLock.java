@@ -2,7 +2,6 @@ package dev.fenceline.jdbc;
 
 import dev.fenceline.Action;
 import dev.fenceline.Exclusion;
-import dev.fenceline.FencelineException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.Work;
 import java.time.Duration;
@@ -25,8 +24,6 @@ import java.util.Optional;
  */
 public final class UnderLock<C> {
 
-    private static final Duration LONGEST_WAIT = Duration.ofDays(366);
-
     private final GuardFence<C> fence;
     private final Locking<?> locking;
     private final Optional<Duration> maxWait;
@@ -45,15 +42,7 @@ public final class UnderLock<C> {
      * @throws IllegalArgumentException when the limit is out of range
      */
     public UnderLock<C> waitAtMost(Duration limit) {
-        if (limit.isNegative()) {
-            throw new IllegalArgumentException(
-                    "waitAtMost of " + limit.toMillis() + " ms is negative; zero tries once without waiting.");
-        }
-        if (limit.compareTo(LONGEST_WAIT) > 0) {
-            throw new IllegalArgumentException(
-                    "waitAtMost of " + limit.toDays() + " days is longer than " + LONGEST_WAIT.toDays() + " days.");
-        }
-        return new UnderLock<>(fence, locking, Optional.of(limit));
+        return new UnderLock<>(fence, locking, Optional.of(Locking.checkedWait(limit)));
     }
 
     /**
@@ -74,16 +63,7 @@ public final class UnderLock<C> {
      */
     public <T, X extends Exception> T call(Work<C, T, X> work) throws X, InterruptedException {
         OpenTransactions.requireNone(fence.source(), locking.names(), "Acquiring the lock for work");
-        Locking.Held<?> held = locking.acquire(maxWait);
-        try (held) {
-            return fence.claim(held.tokens(), held.hold()).inTransaction(work);
-        } catch (StaleTokenException refused) {
-            // Released by now. Work may have met another fence too, whose mark means nothing to this lock.
-            if (held.tokens().all().contains(refused.presented())) {
-                raiseFloor(refused);
-            }
-            throw refused;
-        }
+        return locking.call(maxWait, held -> fence.claim(held.tokens(), held.hold()).inTransaction(work));
     }
 
     /**
@@ -99,13 +79,5 @@ public final class UnderLock<C> {
             action.with(context);
             return true;
         });
-    }
-
-    private void raiseFloor(StaleTokenException refused) {
-        try {
-            locking.raiseFloor().accept(refused.newest());
-        } catch (FencelineException e) {
-            refused.addSuppressed(e);
-        }
     }
 }

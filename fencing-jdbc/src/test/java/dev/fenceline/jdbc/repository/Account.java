@@ -1,0 +1,8 @@
+package dev.fenceline.jdbc.repository;
+
+record Account(int id, long balance) {
+
+    Account plus(long amount) {
+        return new Account(id, balance + amount);
+    }
+}
