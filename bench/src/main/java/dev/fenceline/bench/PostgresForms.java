@@ -57,7 +57,10 @@ final class PostgresForms implements Scenario {
         }
         try (Crew crew = new Crew(threads)) {
             return new Rounds(settings)
-                    .run(forms, (form, phase) -> crew.nanosPerWrite(settings.slice(), writes.getOrDefault(form, List.of())));
+                    .run(
+                            forms,
+                            (form, phase) ->
+                                    crew.nanosPerWrite(settings.slice(), writes.getOrDefault(form, List.of())));
         }
     }
 

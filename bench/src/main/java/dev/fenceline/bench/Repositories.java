@@ -25,8 +25,8 @@ final class Repositories {
         this.locks = locks;
         this.fence = PostgresFence.on(source);
         this.jdbi = Jdbi.create(source);
-        this.wrapped = ruled(FencedRepository.of(Balances.class, fence, locks)
-                .delegate(new JdbcBalances(fence.dataSource())));
+        this.wrapped =
+                ruled(FencedRepository.of(Balances.class, fence, locks).delegate(new JdbcBalances(fence.dataSource())));
         this.wrappedJdbi = ruled(
                 FencedRepository.of(Balances.class, JdbiFence.on(jdbi), locks).delegate(JdbiBalances::new));
     }
@@ -46,8 +46,8 @@ final class Repositories {
             case PAIR -> value -> bare.save(id, bare.find(id) + 1);
             case PAIR_LOCKED -> value -> lock.run(lease -> bare.save(id, bare.find(id) + 1));
             case PAIR_BY_HAND ->
-                value -> fence.under(lock).run(connection -> JdbcBalances.save(
-                        connection, id, JdbcBalances.find(connection, id) + 1));
+                value -> fence.under(lock)
+                        .run(connection -> JdbcBalances.save(connection, id, JdbcBalances.find(connection, id) + 1));
             case PAIR_WRAPPED -> value -> wrapped.unit(name, balances -> balances.save(id, balances.find(id) + 1));
             case ADD -> value -> bare.add(id, 1);
             case ADD_WRAPPED -> value -> wrapped.proxy().add(id, 1);

@@ -31,7 +31,8 @@ final class WrappedRepository implements Scenario {
     public Section run(Settings settings) throws Exception {
         StringBuilder body = new StringBuilder();
         try (Bank bank = new Bank()) {
-            bank.execute("CREATE TABLE balance (id bigint PRIMARY KEY, balance bigint NOT NULL) WITH (fillfactor = 50)");
+            bank.execute(
+                    "CREATE TABLE balance (id bigint PRIMARY KEY, balance bigint NOT NULL) WITH (fillfactor = 50)");
             bank.execute("INSERT INTO balance SELECT i, 0 FROM generate_series(0, " + (MOST_THREADS - 1) + ") AS i");
             Map<RepositoryForm, Made> made = counted(bank);
             Repositories repositories = new Repositories(bank.source(Commits.SYNCHRONOUS), bank.locks());
@@ -90,10 +91,9 @@ final class WrappedRepository implements Scenario {
         }
     }
 
-    private static String table(
-            Call call, int threads, Paired<RepositoryForm> nanos, Map<RepositoryForm, Made> made) {
-        String where = String.format(
-                Locale.ROOT, "%s; %d %s", call.label(), threads, threads == 1 ? "thread" : "threads");
+    private static String table(Call call, int threads, Paired<RepositoryForm> nanos, Map<RepositoryForm, Made> made) {
+        String where =
+                String.format(Locale.ROOT, "%s; %d %s", call.label(), threads, threads == 1 ? "thread" : "threads");
         Table table = new Table(where, "takes", "× bare", "round trips to PostgreSQL", "scripts in Redis");
         for (RepositoryForm form : call.forms()) {
             Made trips = made.getOrDefault(form, new Made(0, 0));

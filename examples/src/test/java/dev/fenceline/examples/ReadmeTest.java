@@ -23,7 +23,8 @@ class ReadmeTest {
     void everyBlockOfTheReadmeIsASnippetAndEverySnippetIsInTheReadme() throws IOException {
         List<String> blocks = found(BLOCK, Files.readString(Path.of("..", "README.md")));
         List<String> snippets = new ArrayList<>();
-        try (Stream<Path> sources = Files.find(Path.of("").toAbsolutePath(), 20, (file, attributes) -> isSource(file))) {
+        try (Stream<Path> sources =
+                Files.find(Path.of("").toAbsolutePath(), 20, (file, attributes) -> isSource(file))) {
             for (Path source : sources.sorted().toList()) {
                 snippets.addAll(found(SNIPPET, Files.readString(source)));
             }
@@ -33,7 +34,9 @@ class ReadmeTest {
 
     /** Of this module and of those inside of it; not this file, whose pattern would match. */
     private static boolean isSource(Path file) {
-        return file.toString().endsWith(".java") && !file.endsWith("ReadmeTest.java") && !file.toString().contains("/target/");
+        return file.toString().endsWith(".java")
+                && !file.endsWith("ReadmeTest.java")
+                && !file.toString().contains("/target/");
     }
 
     private static List<String> found(Pattern pattern, String text) {

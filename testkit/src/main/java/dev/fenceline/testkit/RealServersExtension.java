@@ -43,8 +43,10 @@ final class RealServersExtension implements ParameterResolver, AfterAllCallback 
     }
 
     private static Object refused(String type, String ownOne) {
-        throw new ParameterResolutionException("@RealServers gives no server that can be killed or paused, since all tests of this"
-                + " JVM share it. Ask for a " + type + ", or take one of your own: Servers.embedded()." + ownOne + ".");
+        throw new ParameterResolutionException(
+                "@RealServers gives no server that can be killed or paused, since all tests of this"
+                        + " JVM share it. Ask for a " + type + ", or take one of your own: Servers.embedded()." + ownOne
+                        + ".");
     }
 
     /** The class that no test class surrounds: what it and its nested classes share hangs on its context. */

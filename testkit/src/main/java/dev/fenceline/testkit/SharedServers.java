@@ -64,8 +64,8 @@ public final class SharedServers {
                     failure = Optional.of(e);
                 }
             }
-            return running.orElseThrow(() -> new IllegalStateException(
-                    failure.map(Throwable::getMessage).orElse(""), failure.orElse(null)));
+            return running.orElseThrow(() ->
+                    new IllegalStateException(failure.map(Throwable::getMessage).orElse(""), failure.orElse(null)));
         }
     }
 }

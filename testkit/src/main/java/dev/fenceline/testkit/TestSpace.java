@@ -38,7 +38,8 @@ final class TestSpace {
     /** Drops the database, also from under a pool that a test has forgotten. */
     synchronized void end() {
         database.ifPresent(own -> PostgresSessions.execute(
-                SharedServers.postgres().dataSource(LocalPostgres.MAINTENANCE), "DROP DATABASE " + own + " WITH (FORCE)"));
+                SharedServers.postgres().dataSource(LocalPostgres.MAINTENANCE),
+                "DROP DATABASE " + own + " WITH (FORCE)"));
         database = Optional.empty();
     }
 }

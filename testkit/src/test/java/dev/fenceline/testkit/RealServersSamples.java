@@ -68,7 +68,10 @@ final class RealServersSamples {
         void aBuilderIsNewEachTimeAndHasThePrefix(
                 LockOptions options, LockOptions.Builder one, LockOptions.Builder other) {
             assertThat(one.application("changed").build().keyPrefix()).isEqualTo(options.keyPrefix());
-            assertThat(other.build()).usingRecursiveComparison().ignoringFields("listener").isEqualTo(options);
+            assertThat(other.build())
+                    .usingRecursiveComparison()
+                    .ignoringFields("listener")
+                    .isEqualTo(options);
         }
 
         @Test
@@ -156,7 +159,9 @@ final class RealServersSamples {
         }
 
         private static void meet(DataSource database, LockOptions options) throws InterruptedException {
-            PostgresSessions.execute(database, "CREATE TABLE IF NOT EXISTS met_" + Thread.currentThread().getId() + " ()");
+            PostgresSessions.execute(
+                    database,
+                    "CREATE TABLE IF NOT EXISTS met_" + Thread.currentThread().getId() + " ()");
             BOTH.countDown();
             assertThat(BOTH.await(60, TimeUnit.SECONDS)).as("both run at once").isTrue();
             assertThat(PostgresSessions.query(database, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'met_%'"))

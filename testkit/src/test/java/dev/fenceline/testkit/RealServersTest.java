@@ -70,10 +70,22 @@ class RealServersTest {
     void whoAsksForAServerToKillIsToldToTakeItsOwn() {
         run(List.of(RealServersSamples.WantsToKill.class))
                 .assertThatEvents()
-                .haveExactly(1, event(test("redis"), finishedWithFailure(message(said -> said.contains(
-                        "Ask for a RedisServer, or take one of your own: Servers.embedded().redis(RedisSpec.master())")))))
-                .haveExactly(1, event(test("postgres"), finishedWithFailure(message(said -> said.contains(
-                        "Ask for a PostgresServer, or take one of your own: Servers.embedded().postgres(")))));
+                .haveExactly(
+                        1,
+                        event(
+                                test("redis"),
+                                finishedWithFailure(
+                                        message(
+                                                said -> said.contains(
+                                                        "Ask for a RedisServer, or take one of your own: Servers.embedded().redis(RedisSpec.master())")))))
+                .haveExactly(
+                        1,
+                        event(
+                                test("postgres"),
+                                finishedWithFailure(
+                                        message(
+                                                said -> said.contains(
+                                                        "Ask for a PostgresServer, or take one of your own: Servers.embedded().postgres(")))));
         assertThat(SharedServers.redis().command("PING")).isEqualTo("PONG");
     }
 
@@ -85,10 +97,12 @@ class RealServersTest {
                     .skip(1)
                     .map(Long::valueOf)
                     .toList();
-            assertThat(console.awaitLine("[        " + TESTS + " tests succ", LIMIT)).isNotEmpty();
+            assertThat(console.awaitLine("[        " + TESTS + " tests succ", LIMIT))
+                    .isNotEmpty();
             assertThat(console.awaitExit(LIMIT)).isZero();
             assertThat(pids).hasSize(2);
-            Polling.until("the servers " + pids + " end", LIMIT, () -> pids.stream().allMatch(ProcessTable::gone));
+            Polling.until(
+                    "the servers " + pids + " end", LIMIT, () -> pids.stream().allMatch(ProcessTable::gone));
         }
     }
 
@@ -103,7 +117,8 @@ class RealServersTest {
                 List.of("-D" + RedisExecutable.PROPERTY + "=" + broken),
                 List.of(RealServersSamples.WantsRedis.class, RealServersSamples.WantsRedisToo.class))) {
             for (int test = 1; test <= 2; test++) {
-                assertThat(console.awaitLine("    => org.junit.jupiter.api.extension.ParameterResolutionException", LIMIT))
+                assertThat(console.awaitLine(
+                                "    => org.junit.jupiter.api.extension.ParameterResolutionException", LIMIT))
                         .as("test %d", test)
                         .contains("RedisServer")
                         .contains("redis-server at " + broken + " does not run here: error while loading")
@@ -137,6 +152,7 @@ class RealServersTest {
 
     private static String databases() {
         return PostgresSessions.query(
-                SharedServers.postgres().dataSource("postgres"), "SELECT string_agg(datname, ',' ORDER BY datname) FROM pg_database");
+                SharedServers.postgres().dataSource("postgres"),
+                "SELECT string_agg(datname, ',' ORDER BY datname) FROM pg_database");
     }
 }

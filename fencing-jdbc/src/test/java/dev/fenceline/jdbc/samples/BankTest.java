@@ -58,17 +58,14 @@ class BankTest {
     @BeforeAll
     static void schema(DataSource database) {
         FenceMigrations.on(database).install();
-        Jdbi.create(database)
-                .useHandle(handle -> handle.execute(
-                        """
+        Jdbi.create(database).useHandle(handle -> handle.execute("""
                         CREATE TABLE bank_account (id bigint PRIMARY KEY, owner text NOT NULL, balance bigint NOT NULL);
                         CREATE TABLE booking (debtor bigint NOT NULL, creditor bigint NOT NULL, amount bigint NOT NULL)"""));
     }
 
     @BeforeEach
     void accounts() {
-        jdbi.useHandle(handle -> handle.execute(
-                """
+        jdbi.useHandle(handle -> handle.execute("""
                 TRUNCATE bank_account, booking;
                 INSERT INTO bank_account SELECT id, 'owner ' || id, 100 FROM generate_series(1, 3) id"""));
     }
@@ -119,8 +116,9 @@ class BankTest {
             threads.shutdownNow();
         }
         assertThat(balances()).containsExactly(100L, 100L, 100L);
-        assertThat(jdbi.<Integer, RuntimeException>withHandle(
-                        handle -> handle.select("SELECT count(*) FROM booking").mapTo(Integer.class).one()))
+        assertThat(jdbi.<Integer, RuntimeException>withHandle(handle -> handle.select("SELECT count(*) FROM booking")
+                        .mapTo(Integer.class)
+                        .one()))
                 .isEqualTo(15);
     }
 

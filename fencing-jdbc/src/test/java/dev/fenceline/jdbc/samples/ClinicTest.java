@@ -56,9 +56,7 @@ class ClinicTest {
     @BeforeAll
     static void schema(DataSource database) throws SQLException {
         FenceMigrations.on(database).install();
-        execute(
-                database,
-                """
+        execute(database, """
                 CREATE TABLE owners (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, first_name text NOT NULL,
                     last_name text NOT NULL, city text NOT NULL, telephone text NOT NULL);
                 CREATE TABLE pets (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,
@@ -67,9 +65,7 @@ class ClinicTest {
 
     @BeforeEach
     void anOwner() throws SQLException {
-        execute(
-                database,
-                """
+        execute(database, """
                 TRUNCATE owners, pets RESTART IDENTITY;
                 INSERT INTO owners (first_name, last_name, city, telephone)
                     VALUES ('George', 'Franklin', 'Madison', '6085551023')""");
@@ -151,7 +147,8 @@ class ClinicTest {
         assertThat(fresh.getId()).isEqualTo(2);
         assertThat(owners.proxy().findByLastName("Dav"))
                 .singleElement()
-                .satisfies(owner -> assertThat(owner.getPets()).extracting(Pet::getName).containsExactly("Basil"));
+                .satisfies(owner ->
+                        assertThat(owner.getPets()).extracting(Pet::getName).containsExactly("Basil"));
 
         owners.unit(LockName.of("owner", 2), repository -> repository.delete(2));
         assertThat(owners.proxy().findByLastName("Dav")).isEmpty();

@@ -58,9 +58,7 @@ class OrderStoreTest {
     @BeforeAll
     static void schema(DataSource database) {
         FenceMigrations.on(database).install();
-        Jdbi.create(database)
-                .useHandle(handle -> handle.execute(
-                        """
+        Jdbi.create(database).useHandle(handle -> handle.execute("""
                         CREATE TABLE orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer text NOT NULL,
                             status text NOT NULL DEFAULT 'open', total_cents bigint NOT NULL DEFAULT 0);
                         CREATE TABLE order_lines (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -70,8 +68,7 @@ class OrderStoreTest {
 
     @BeforeEach
     void anOrder() {
-        jdbi.useHandle(handle -> handle.execute(
-                """
+        jdbi.useHandle(handle -> handle.execute("""
                 TRUNCATE orders, order_lines RESTART IDENTITY;
                 INSERT INTO orders (customer, total_cents) VALUES ('ACME', 20000)"""));
     }
@@ -127,8 +124,9 @@ class OrderStoreTest {
         List<Order> both = List.of(store.load(second), store.load(1));
 
         assertThatThrownBy(() -> store.shipAll(both)).isInstanceOf(UnfencedWriteException.class);
-        orders.unit(List.of(LockName.of("order", second), ORDER), fenced -> fenced.shipAll(
-                List.of(fenced.load(second), fenced.load(1))));
+        orders.unit(
+                List.of(LockName.of("order", second), ORDER),
+                fenced -> fenced.shipAll(List.of(fenced.load(second), fenced.load(1))));
 
         assertThat(List.of(store.load(1), store.load(second)))
                 .extracting(Order::getStatus)

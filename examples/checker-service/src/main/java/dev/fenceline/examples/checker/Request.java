@@ -27,12 +27,11 @@ record Request(long account, boolean reads, FencingToken token, long cents) {
         }
         String method = exchange.getRequestMethod();
         if (!method.equals("GET") && !method.equals("PUT")) {
-            throw new Unusable(Answer.of(405, "method not allowed: GET reads, PUT writes.")
-                    .header("Allow", "GET, PUT"));
+            throw new Unusable(
+                    Answer.of(405, "method not allowed: GET reads, PUT writes.").header("Allow", "GET, PUT"));
         }
         boolean reads = method.equals("GET");
-        return new Request(
-                Long.parseLong(path.group(1)), reads, token(exchange), reads ? 0 : cents(exchange));
+        return new Request(Long.parseLong(path.group(1)), reads, token(exchange), reads ? 0 : cents(exchange));
     }
 
     private static FencingToken token(HttpExchange exchange) {

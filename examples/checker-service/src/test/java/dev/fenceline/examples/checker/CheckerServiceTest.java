@@ -134,7 +134,8 @@ class CheckerServiceTest {
                     .contains("it belongs to another lock");
         }
         assertThat(balance()).isEqualTo(100);
-        assertThat(number("SELECT count(*) FROM fenceline.guard WHERE lock IN ('account:7', 'account:" + account + "')"))
+        assertThat(number(
+                        "SELECT count(*) FROM fenceline.guard WHERE lock IN ('account:7', 'account:" + account + "')"))
                 .as("marks that it left")
                 .isZero();
     }
@@ -181,13 +182,16 @@ class CheckerServiceTest {
 
     @Test
     void tokensHeadersAndBodiesHaveLimits() throws Exception {
-        HttpResponse<String> longToken = calls.send(
-                calls.account(account).header("Fencing-Token", "v1." + "x".repeat(1_000)).build());
+        HttpResponse<String> longToken = calls.send(calls.account(account)
+                .header("Fencing-Token", "v1." + "x".repeat(1_000))
+                .build());
         assertAnswer(longToken, 400, "malformed: An encoded token has 1003 characters; at most 900 are allowed.\n");
         FencingToken token = token();
         calls.send(calls.get(account, token));
         HttpRequest.Builder put = calls.account(account).header("Fencing-Token", token.encode());
-        assertThat(calls.send(put.PUT(BodyPublishers.ofString("1".repeat(10_000))).build()).statusCode())
+        assertThat(calls.send(put.PUT(BodyPublishers.ofString("1".repeat(10_000)))
+                                .build())
+                        .statusCode())
                 .isEqualTo(413);
         for (String body : new String[] {"", "-1", "1.5", "ten", "1".repeat(19)}) {
             assertThat(calls.send(put.PUT(BodyPublishers.ofString(body)).build()))
@@ -195,8 +199,9 @@ class CheckerServiceTest {
                     .satisfies(answer -> assertThat(answer.statusCode()).isEqualTo(400))
                     .satisfies(answer -> assertThat(answer.body()).startsWith("malformed: the body is a number"));
         }
-        assertThatThrownBy(() -> calls.send(
-                        calls.account(account).header("Other", "x".repeat(20_000)).build()))
+        assertThatThrownBy(() -> calls.send(calls.account(account)
+                        .header("Other", "x".repeat(20_000))
+                        .build()))
                 .as("a header of 20,000 bytes")
                 .isInstanceOf(IOException.class);
         assertThat(balance()).isEqualTo(100);
@@ -209,8 +214,7 @@ class CheckerServiceTest {
         assertAnswer(calls.send(calls.get(1, token)), 404, "not found: there is no account 1.\n");
         assertAnswer(calls.send(calls.put(1, token, 5)), 404, "not found: there is no account 1.\n");
         assertThat(calls.send(calls.get(-1, token)).statusCode()).isEqualTo(404);
-        HttpResponse<String> delete =
-                calls.send(calls.account(account).DELETE().build());
+        HttpResponse<String> delete = calls.send(calls.account(account).DELETE().build());
         assertThat(delete.statusCode()).isEqualTo(405);
         assertThat(delete.headers().firstValue("Allow")).contains("GET, PUT");
     }

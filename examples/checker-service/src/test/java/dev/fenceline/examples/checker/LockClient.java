@@ -35,7 +35,8 @@ final class LockClient {
             System.out.println("read " + read);
             orders.readLine();
             HttpResponse<String> answer = calls.send(calls.put(account, lease.token(), read + 10));
-            System.out.println("answer " + answer.statusCode() + " " + answer.body().strip());
+            System.out.println(
+                    "answer " + answer.statusCode() + " " + answer.body().strip());
         }
     }
 }

@@ -109,8 +109,8 @@ public class JdbcOwnerRepository implements OwnerRepository {
     }
 
     private static void loadPets(Connection connection, Owner owner) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(
-                "SELECT id, name, birth_date FROM pets WHERE owner_id = ? ORDER BY id")) {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT id, name, birth_date FROM pets WHERE owner_id = ? ORDER BY id")) {
             statement.setInt(1, owner.getId());
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
