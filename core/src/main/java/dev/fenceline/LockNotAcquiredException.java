@@ -68,7 +68,8 @@ public final class LockNotAcquiredException extends FencelineException {
      */
     public static LockNotAcquiredException interrupted(LockName lock, InterruptedException cause) {
         return new LockNotAcquiredException(
-                "Lock '" + lock + "' not acquired: the thread was interrupted while waiting for it. Nothing is held, nothing was"
+                "Lock '" + lock
+                        + "' not acquired: the thread was interrupted while waiting for it. Nothing is held, nothing was"
                         + " done, and the interrupt flag is set: end what this thread does.",
                 lock,
                 null,

@@ -28,7 +28,8 @@ class FoundExceptionTest {
 
     @Test
     void theNearestIsFound() {
-        RuntimeException thrown = new RuntimeException(new RuntimeException(new UnfencedWriteException("farther", null)));
+        RuntimeException thrown =
+                new RuntimeException(new RuntimeException(new UnfencedWriteException("farther", null)));
         thrown.addSuppressed(ours);
 
         assertThat(FencelineException.in(thrown)).containsSame(ours);
@@ -48,6 +49,7 @@ class FoundExceptionTest {
 
     @Test
     void othersAreNotFound() {
-        assertThat(FencelineException.in(new RuntimeException(new SQLException("x")))).isEmpty();
+        assertThat(FencelineException.in(new RuntimeException(new SQLException("x"))))
+                .isEmpty();
     }
 }

@@ -10,7 +10,9 @@ import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TokenRejectedException;
+import dev.fenceline.UnfencedWriteException;
 import dev.fenceline.jdbc.PostgresFence;
+import dev.fenceline.jdbc.repository.FencedRepository;
 import dev.fenceline.lock.RedisLocks;
 import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.testkit.PostgresServer;
@@ -71,6 +73,7 @@ class ProgramsTest {
         TakeLocks.main(new String[] {REDIS});
         FormsOfFence.main(new String[] {REDIS, postgres.jdbcUrl(postgres.newDatabase())});
         RowsOfATable.main(new String[] {REDIS, postgres.jdbcUrl(postgres.newDatabase())});
+        WrapARepository.main(new String[] {REDIS, postgres.jdbcUrl(postgres.newDatabase())});
         try (Connection connection = postgres.dataSource(empty).getConnection()) {
             assertThat(AccountTable.balanceOf(connection, 42)).isEqualTo(98_750);
         }
@@ -150,6 +153,21 @@ class ProgramsTest {
             lines.next();
             assertThat(lines.getString(1)).isEqualTo("800reduced 1800 2700, seen 1");
         }
+    }
+
+    @Test
+    void aRepositoryIsWrappedAndItsWritesOutsideOfAUnitAreRefused() throws Exception {
+        try (Locks locks = connected()) {
+            FencedRepository<WrapARepository.Accounts> accounts = WrapARepository.wrapped(locks, database);
+            assertThat(WrapARepository.book(accounts)).isSameAs(accounts);
+            assertThat(balance()).isEqualTo(100_000 - 1_250 + 500);
+            assertThatThrownBy(() ->
+                            accounts.proxy().save(accounts.proxy().findById(42).plus(1)))
+                    .isInstanceOf(UnfencedWriteException.class)
+                    .hasMessageContaining(
+                            "accounts.unit(LockName.of(\"account\", 42), a -> { var x = a.findById(42); …; a.save(x); });");
+        }
+        assertThat(balance()).isEqualTo(99_250);
     }
 
     @Test

@@ -63,8 +63,7 @@ final class Aftermath<C> {
     FencelineException notEntered(Session<C> session, SQLException e) {
         Connection connection = session.connection();
         try {
-            Optional<FencelineException> refusal =
-                    Resuming.refusal(claim, step, GuardSql.marks(connection, tokens), e);
+            Optional<FencelineException> refusal = Resuming.refusal(claim, step, GuardSql.marks(connection, tokens), e);
             return refusal.orElseGet(() -> Refusals.conflict(
                     step, resource, "it could not enter: " + SqlFailure.text(e) + blocked(connection, e), e));
         } catch (SQLException onReading) {
@@ -173,8 +172,8 @@ final class Aftermath<C> {
     void settle(Session<C> session, UUID operation, OffsetDateTime since, SQLException cause) {
         session.close();
         // A transaction still in flight lies idle, and the server ends it after our patience; a little more settles it.
-        CommitResolver<C> resolver =
-                new CommitResolver<>(source, tokens, operation, since, patience.get().plus(FenceSettings.WITH_LOST_LEASE));
+        CommitResolver<C> resolver = new CommitResolver<>(
+                source, tokens, operation, since, patience.get().plus(FenceSettings.WITH_LOST_LEASE));
         Resolution resolution;
         try {
             resolution = resolver.resolve();
@@ -229,8 +228,7 @@ final class Aftermath<C> {
             Marks marks = GuardSql.marks(fresh.connection(), tokens);
             Optional<Marks.Mismatch> mismatch = marks.mismatch();
             if (mismatch.isPresent() && mismatch.get().mark().of(mismatch.get().token()) == Mark.Standing.OVERTAKEN) {
-                return claim.overtaken(
-                        step, mismatch.get().mark().newest().orElseThrow(), cause);
+                return claim.overtaken(step, mismatch.get().mark().newest().orElseThrow(), cause);
             }
             return Refusals.lost(
                     step + " under " + tokens,
@@ -258,8 +256,7 @@ final class Aftermath<C> {
                 cause);
     }
 
-    private UnfencedWriteException endedWithin(
-            String verb, TransactionStatus status, @Nullable Throwable cause) {
+    private UnfencedWriteException endedWithin(String verb, TransactionStatus status, @Nullable Throwable cause) {
         unfenced = true;
         String what = step + " on " + resource + " under " + tokens + " " + verb + " ended from within, by a ";
         String how = " in a string of several statements or through an unwrapped connection. ";

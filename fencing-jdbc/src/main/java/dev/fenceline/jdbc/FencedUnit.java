@@ -20,7 +20,12 @@ final class FencedUnit<C> {
     private @Nullable FencedTransaction<C> transaction;
 
     FencedUnit(ConnectionSource<C> source, FenceSettings settings, Claim<C> claim, Entry entry) {
-        this(source, settings, claim, entry, new TransactionGuard(claim.presented().resource()));
+        this(
+                source,
+                settings,
+                claim,
+                entry,
+                new TransactionGuard(claim.presented().resource()));
     }
 
     FencedUnit(

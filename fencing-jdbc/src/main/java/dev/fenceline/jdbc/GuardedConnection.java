@@ -12,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,8 +81,8 @@ final class GuardedConnection implements InvocationHandler {
             return conduct.guard();
         }
         String sql = sqlOf(method, arguments);
-        return conduct.run(
-                new JdbcCall(proxy, target, method, arguments, sql, () -> proceed(proxy, method, arguments, sql)));
+        return conduct.run(new JdbcCall(
+                proxy, target, method, Arrays.asList(arguments), sql, () -> proceed(proxy, method, arguments, sql)));
     }
 
     private @Nullable Object proceed(Object proxy, Method method, Object[] arguments, @Nullable String sql)
@@ -142,8 +143,7 @@ final class GuardedConnection implements InvocationHandler {
         }
     }
 
-    private Object guarded(
-            TransactionGuard guard, Object proxy, Method method, @Nullable String sql, Object result) {
+    private Object guarded(TransactionGuard guard, Object proxy, Method method, @Nullable String sql, Object result) {
         Connection root = connection == null && proxy instanceof Connection self ? self : connection;
         if (method.getName().equals("unwrap")) {
             guard.unwrapped();

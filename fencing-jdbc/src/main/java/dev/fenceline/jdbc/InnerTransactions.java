@@ -3,6 +3,7 @@ package dev.fenceline.jdbc;
 import dev.fenceline.TransactionRolledBackException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.core.TransactionState;
 
@@ -89,12 +90,13 @@ final class InnerTransactions {
      * Tells whether a wish for the connection is for the outer transaction to grant, and can be left out: to be read-only is a hint that may
      * not reach the writes beside it, and an isolation that is no stricter is there already.
      */
-    static boolean isLeftOut(String method, Object[] arguments, Connection connection) throws SQLException {
+    static boolean isLeftOut(String method, List<?> arguments, Connection connection) throws SQLException {
         if (method.equals("setReadOnly")) {
             return true;
         }
         return method.equals("setTransactionIsolation")
                 && Session.transactionState(connection) == TransactionState.OPEN
-                && (Integer) arguments[0] <= connection.getTransactionIsolation();
+                && arguments.get(0) instanceof Integer level
+                && level <= connection.getTransactionIsolation();
     }
 }

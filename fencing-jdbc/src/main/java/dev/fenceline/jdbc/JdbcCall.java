@@ -2,6 +2,7 @@ package dev.fenceline.jdbc;
 
 import java.lang.reflect.Method;
 import java.sql.Connection;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param through hands it on to the target
  */
 record JdbcCall(
-        Object proxy, Object target, Method method, Object[] arguments, @Nullable String sql, Through through) {
+        Object proxy,
+        Object target,
+        Method method,
+        List<@Nullable Object> arguments,
+        @Nullable String sql,
+        Through through) {
 
     /** The rest of the way. */
     interface Through {

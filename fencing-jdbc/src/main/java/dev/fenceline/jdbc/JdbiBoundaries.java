@@ -2,6 +2,7 @@ package dev.fenceline.jdbc;
 
 import dev.fenceline.UnfencedWriteException;
 import java.sql.SQLException;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.HandleCallback;
@@ -29,7 +30,7 @@ final class JdbiBoundaries implements TransactionHandler {
         this.inner = inner;
     }
 
-    /** Has handles that a unit opens take part, and leaves all others to the handler that was there. */
+    /** Has handles that a unit opens take part, and leaves all others to the handler that was there. Idempotent. */
     static void installOn(Jdbi jdbi) {
         TransactionHandler present = jdbi.getTransactionHandler();
         if (!(present instanceof OfUnits)) {
@@ -108,9 +109,12 @@ final class JdbiBoundaries implements TransactionHandler {
         @Override
         public TransactionHandler specialize(Handle handle) throws SQLException {
             TransactionHandler bound = user.specialize(handle);
-            return JdbiFence.openingUnit(handle)
-                    .<TransactionHandler>flatMap(
-                            guard -> guard.inner().map(inner -> new JdbiBoundaries(bound, guard, inner)))
+            Optional<TransactionGuard> fenced = JdbiFence.opening(handle);
+            if (fenced.isEmpty()) {
+                OpenHandles.opened(handle);
+            }
+            return fenced.flatMap(TransactionGuard::inner)
+                    .<TransactionHandler>map(inner -> new JdbiBoundaries(bound, fenced.get(), inner))
                     .orElse(bound);
         }
 

@@ -38,7 +38,8 @@ public final class JdbiFence extends GuardFence<Handle> {
     }
 
     /**
-     * Makes a fence. Installs a plugin that touches only the handles which this fence opens; nothing is sent yet.
+     * Makes a fence. Installs a plugin, and wraps the transaction handler; both touch only the handles which this fence opens, and take
+     * note of the others. Nothing is sent yet.
      *
      * @param jdbi opens connections of the PostgreSQL driver to the primary, outside of any surrounding transaction
      * @return a fence with the defaults
@@ -46,6 +47,7 @@ public final class JdbiFence extends GuardFence<Handle> {
     public static JdbiFence on(Jdbi jdbi) {
         // Idempotent: Jdbi keeps one of each plugin.
         Objects.requireNonNull(jdbi, "jdbi").installPlugin(FenceConnections.PLUGIN);
+        JdbiBoundaries.installOn(jdbi);
         return new JdbiFence(new FromJdbi(jdbi), FenceSettings.defaults());
     }
 
@@ -164,7 +166,8 @@ public final class JdbiFence extends GuardFence<Handle> {
      * to be read-only is not kept from writing, since what is beside it may write. The transaction handler of the Jdbi is not asked in a
      * unit, except about savepoints.
      *
-     * <p><b>Errors:</b> those of {@link Unit#call}, {@link GuardFence#claim} and {@link Claim#inTransaction}. {@code afterCommit} and
+     * <p><b>Errors:</b> those of {@link Unit#call}, {@link GuardFence#claim} and {@link Claim#inTransaction}. A thread that has a handle
+     * of this Jdbi in a transaction is refused before a lock is taken, since what that has read is older than the claim. {@code afterCommit} and
      * {@code afterRollback} are refused: Jdbi runs them at an inner commit. A stricter isolation than the transaction has can be asked for
      * by the first inner transaction only.
      *
@@ -212,8 +215,8 @@ public final class JdbiFence extends GuardFence<Handle> {
         return (Jdbi) source().origin();
     }
 
-    /** The guard of the unit that is opening this very handle. */
-    static Optional<TransactionGuard> openingUnit(Handle handle) {
+    /** The guard of whoever is opening this very handle for a fence. */
+    static Optional<TransactionGuard> opening(Handle handle) {
         return Optional.ofNullable(FenceConnections.OPENING.get())
                 .map(opening -> opening.guard)
                 .filter(guard -> GuardedConnection.isGuardedBy(handle.getConnection(), guard));
@@ -225,9 +228,8 @@ public final class JdbiFence extends GuardFence<Handle> {
         public Session<Handle> open(TransactionGuard guard) throws SQLException {
             Opening opening = new Opening(guard);
             Handle handle;
-            if (guard.inner().isPresent()) {
-                JdbiBoundaries.installOn(jdbi);
-            }
+            // Again, since the user may have set a handler meanwhile.
+            JdbiBoundaries.installOn(jdbi);
             FenceConnections.OPENING.set(opening);
             try {
                 handle = jdbi.open();

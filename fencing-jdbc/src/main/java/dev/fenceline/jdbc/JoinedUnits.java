@@ -44,6 +44,7 @@ record JoinedUnits(JdbiFence fence) implements UnitKind<Handle> {
     @Override
     public void requireNothingRead(Locking<?> locking) {
         OpenTransactions.requireNone(fence.source(), locking.names(), "Acquiring the lock for a unit");
+        OpenHandles.requireNoTransaction(fence.jdbi(), locking.names());
     }
 
     @Override
@@ -51,8 +52,7 @@ record JoinedUnits(JdbiFence fence) implements UnitKind<Handle> {
         Claim<Handle> claim = fence.claim(held.tokens(), held.hold());
         InnerTransactions inner = new InnerTransactions();
         return claim.inTransaction(
-                inner,
-                handle -> OpenUnits.within(new Open(origin(), claim, handle, inner), () -> work.with(handle)));
+                inner, handle -> OpenUnits.within(new Open(origin(), claim, handle, inner), () -> work.with(handle)));
     }
 
     @Override

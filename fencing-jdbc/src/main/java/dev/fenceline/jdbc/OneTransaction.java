@@ -17,8 +17,7 @@ record OneTransaction(TransactionGuard guard) implements Conduct {
         }
         boolean isRefused = call.isOfConnection()
                 && guard.isActive()
-                && (endsTransaction(call)
-                        || (guard.held().isPresent() && OTHER_STATEMENTS.contains(call.name())));
+                && (endsTransaction(call) || (guard.held().isPresent() && OTHER_STATEMENTS.contains(call.name())));
         if (isRefused) {
             throw guard.refuse(call.name() + "()");
         }
@@ -38,6 +37,7 @@ record OneTransaction(TransactionGuard guard) implements Conduct {
     }
 
     private static boolean endsTransaction(JdbcCall call) {
-        return ENDING.contains(call.name()) || (call.name().equals("rollback") && call.arguments().length == 0);
+        return ENDING.contains(call.name())
+                || (call.name().equals("rollback") && call.arguments().isEmpty());
     }
 }

@@ -16,7 +16,8 @@ final class OpenUnits {
         T run() throws X;
     }
 
-    // Null where nothing is open, so that nothing is left behind on a thread that only asked. Not inherited: a thread that
+    // Null where nothing is open, so that nothing is left behind on a thread that only asked. Not inherited: a thread
+    // that
     // outlives the unit would write without it.
     private static final ThreadLocal<@Nullable OpenUnit<?>> OPEN = new ThreadLocal<>();
 

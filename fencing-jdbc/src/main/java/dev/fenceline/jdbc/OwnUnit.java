@@ -13,7 +13,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +23,6 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
     private final FenceSettings settings;
     private final Claim<Connection> claim;
     private final Set<UnitConnection> connections = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger committed = new AtomicInteger();
     // What was said in our words where the work got the driver's.
     private final ConcurrentLinkedQueue<Map.Entry<SQLException, FencelineException>> said =
             new ConcurrentLinkedQueue<>();
@@ -45,8 +43,7 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
 
     /** Fences a connection that was just opened, until the unit ends. */
     Connection fenced(Connection opened) throws SQLException {
-        UnitConnection connection =
-                UnitConnection.over(this, Session.of(opened, opened, opened::close));
+        UnitConnection connection = UnitConnection.over(this, Session.of(opened, opened, opened::close));
         connections.add(connection);
         return connection.shown();
     }
@@ -58,16 +55,12 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
 
     /** Says with a refusal what stays. */
     private String step() {
-        int before = committed.get();
+        int before = claim.committed();
         return before == 0 ? "Transaction" : "Transaction (after " + before + " of this unit that are committed)";
     }
 
     OpenTransactions.Ending register(TransactionGuard guard) {
         return OpenTransactions.begin(source, tokens(), Optional.of(guard));
-    }
-
-    void committed() {
-        committed.incrementAndGet();
     }
 
     void closed(UnitConnection connection) {
@@ -109,9 +102,9 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
             throw new TransactionRolledBackException(
                     "Unit on " + tokens().resource() + " under " + tokens()
                             + " ended with a transaction open on a connection that was not closed; it is rolled back, and "
-                            + (committed.get() == 0
+                            + (claim.committed() == 0
                                     ? "nothing of the unit happened"
-                                    : committed.get() + " of the unit before it are committed")
+                                    : claim.committed() + " of the unit before it are committed")
                             + ". Commit and close inside of the unit.",
                     null);
         }

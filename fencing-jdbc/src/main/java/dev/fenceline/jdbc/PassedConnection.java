@@ -77,7 +77,8 @@ final class PassedConnection {
                         || Sending.by(target, method, preparedSql) == Sending.NOTHING;
                 if (!isHarmless) {
                     throw new UnfencedWriteException(
-                            method.getName() + "() in a unit on " + unit.tokens().resource()
+                            method.getName() + "() in a unit on "
+                                    + unit.tokens().resource()
                                     + " refused: the connection was taken outside of it, and nothing would be fenced that it"
                                     + " reads or writes. Nothing was sent. Take a connection inside of the unit, or open the unit"
                                     + " before the session that keeps this one (a new EntityManager for each unit).",

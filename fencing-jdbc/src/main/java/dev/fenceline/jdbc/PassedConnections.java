@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.core.TransactionState;
 
 /**
  * The connections that each thread has taken outside of units, and not closed yet. A unit that is opened while one of them is in a
@@ -15,7 +16,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class PassedConnections {
 
-    private record Passed(Object origin, Connection connection) {}
+    private record Passed(Object origin, Connection connection, boolean commitsByItself) {
+
+        /**
+         * In auto-commit mode nothing is kept. Where a pool has it off from the beginning, nothing was read before a statement was
+         * sent; the driver knows without asking. Whoever turned it off is about to.
+         */
+        boolean isInTransaction() {
+            try {
+                return !connection.getAutoCommit()
+                        && (commitsByItself || Session.transactionState(connection) != TransactionState.IDLE);
+            } catch (SQLException closedMeanwhile) {
+                return false;
+            }
+        }
+    }
 
     // Closed by any thread, and so concurrent; null where a thread has none.
     private static final ThreadLocal<@Nullable Map<PassedConnection, Passed>> TAKEN = new ThreadLocal<>();
@@ -23,7 +38,7 @@ final class PassedConnections {
     private PassedConnections() {}
 
     /** Hands a connection out as it is, but for calls from within a unit. */
-    static Connection pass(Object origin, Connection opened) {
+    static Connection pass(Object origin, Connection opened) throws SQLException {
         Map<PassedConnection, Passed> taken = TAKEN.get();
         if (taken == null) {
             taken = new ConcurrentHashMap<>();
@@ -36,7 +51,7 @@ final class PassedConnections {
                 TAKEN.remove();
             }
         });
-        taken.put(passed, new Passed(origin, opened));
+        taken.put(passed, new Passed(origin, opened, opened.getAutoCommit()));
         return passed.shown();
     }
 
@@ -51,8 +66,8 @@ final class PassedConnections {
             return;
         }
         taken.values().removeIf(passed -> isClosed(passed.connection()));
-        boolean inTransaction = taken.values().stream()
-                .anyMatch(passed -> passed.origin() == origin && !commitsByItself(passed.connection()));
+        boolean inTransaction =
+                taken.values().stream().anyMatch(passed -> passed.origin() == origin && passed.isInTransaction());
         if (inTransaction) {
             throw new UnfencedWriteException(
                     "Unit of " + OpenUnits.names(locks)
@@ -68,14 +83,6 @@ final class PassedConnections {
         try {
             return connection.isClosed();
         } catch (SQLException gone) {
-            return true;
-        }
-    }
-
-    private static boolean commitsByItself(Connection connection) {
-        try {
-            return connection.getAutoCommit();
-        } catch (SQLException closedMeanwhile) {
             return true;
         }
     }

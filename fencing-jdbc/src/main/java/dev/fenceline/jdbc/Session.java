@@ -98,6 +98,11 @@ final class Session<C> implements AutoCloseable {
         return connection.unwrap(PgConnection.class).getTransactionState();
     }
 
+    /** Tells whether the driver is in auto-commit mode, whatever a pool believes that set it otherwise. */
+    static boolean commitsByItself(Connection connection) throws SQLException {
+        return connection.unwrap(PgConnection.class).getAutoCommit();
+    }
+
     /** Tells whether the driver goes on after a failed statement as if it had never been sent. */
     static boolean rollsBackEachFailure(Connection connection) throws SQLException {
         return connection.unwrap(PGConnection.class).getAutosave() == AutoSave.ALWAYS;

@@ -144,7 +144,7 @@ final class TransactionGuard {
     }
 
     /** Tells whether what the work asks of the connection does not concern it. */
-    boolean isLeftOut(String method, Object[] arguments, Connection connection) throws SQLException {
+    boolean isLeftOut(String method, List<?> arguments, Connection connection) throws SQLException {
         return inner.isPresent() && isActive() && InnerTransactions.isLeftOut(method, arguments, connection);
     }
 
@@ -232,7 +232,8 @@ final class TransactionGuard {
     synchronized UnfencedWriteException refuse(String command) {
         if (refusal == null) {
             refusal = new UnfencedWriteException(
-                    command + " " + setting.where + " on " + resource + " refused before it was sent: " + setting.remedy,
+                    command + " " + setting.where + " on " + resource + " refused before it was sent: "
+                            + setting.remedy,
                     null);
         }
         return refusal;
@@ -291,7 +292,8 @@ final class TransactionGuard {
             return;
         }
         seen.add(exception);
-        // Frameworks look for columns too that are not there. What fails on the server after all is found by the last check.
+        // Frameworks look for columns too that are not there. What fails on the server after all is found by the last
+        // check.
         if (setting != Setting.UNIT || sending != Sending.NOTHING) {
             failures.add(new Failure(exception, ++clock));
         }

@@ -63,7 +63,8 @@ public final class UnderLock<C> {
      */
     public <T, X extends Exception> T call(Work<C, T, X> work) throws X, InterruptedException {
         OpenTransactions.requireNone(fence.source(), locking.names(), "Acquiring the lock for work");
-        return locking.call(maxWait, held -> fence.claim(held.tokens(), held.hold()).inTransaction(work));
+        return locking.call(
+                maxWait, held -> fence.claim(held.tokens(), held.hold()).inTransaction(work));
     }
 
     /**

@@ -1,9 +1,8 @@
 package dev.fenceline.jdbc;
 
-import dev.fenceline.BackendUnavailableException;
-import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.FencelineException;
-import dev.fenceline.OutcomeUnknownException;
+import dev.fenceline.RetryableConflictException;
+import dev.fenceline.TransactionRolledBackException;
 import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -11,9 +10,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.core.TransactionState;
 
 /**
  * A connection of a unit: one fenced transaction after the other, which its user begins and ends as on any connection. In auto-commit
@@ -29,26 +28,19 @@ import org.postgresql.core.TransactionState;
 final class UnitConnection implements Conduct {
 
     private static final String NO_TRANSACTION = "25P01";
-    private static final String NO_CONNECTION = "08003";
+    private static final String FAILED = "25P02";
 
-    // What frameworks call to tidy up, in whatever state.
-    private static final Set<String> TIDYING =
-            Set.of("setReadOnly", "setTransactionIsolation", "setHoldability", "clearWarnings", "getWarnings");
+    private static final Set<String> CONTROL = Set.of("getAutoCommit", "setAutoCommit", "commit", "close", "abort");
     private static final Set<String> LARGE_OBJECTS = Set.of("getBlob", "getClob");
 
     private final OwnUnit unit;
     private final Session<Connection> session;
     private final Connection raw;
     private final Connection shown;
-    private final SessionChanges changes = new SessionChanges();
+    private final UnitTransactions transactions;
     private final ReentrantLock turn = new ReentrantLock();
-    private volatile @Nullable FencedTransaction<Connection> transaction;
-    private OpenTransactions.@Nullable Ending registered;
     private boolean autoCommit;
-    private boolean begun;
-    private boolean unwrapped;
     private volatile boolean closed;
-    private volatile @Nullable FencelineException gone;
 
     private UnitConnection(OwnUnit unit, Session<Connection> session) throws SQLException {
         this.unit = unit;
@@ -57,6 +49,8 @@ final class UnitConnection implements Conduct {
         this.autoCommit = raw.getAutoCommit();
         this.shown = GuardedConnection.around(raw, this);
         session.keepNetwork();
+        SessionChanges changes = new SessionChanges();
+        this.transactions = new UnitTransactions(unit, session, changes);
         session.restoreWith(changes::restore);
         raw.setAutoCommit(false);
     }
@@ -78,18 +72,7 @@ final class UnitConnection implements Conduct {
 
     @Override
     public TransactionGuard guard() {
-        return current().guard();
-    }
-
-    private FencedTransaction<Connection> current() {
-        FencedTransaction<Connection> open = transaction;
-        if (open == null) {
-            open = unit.transaction(session, new TransactionGuard(unit.tokens().resource(), changes));
-            open.guard().watch(raw);
-            open.begin();
-            transaction = open;
-        }
-        return open;
+        return transactions.current().guard();
     }
 
     @Override
@@ -102,55 +85,63 @@ final class UnitConnection implements Conduct {
         try {
             Optional<FencelineException> over = over();
             if (over.isPresent() || closed) {
-                return afterEnd(call, over);
-            }
-            if (call.isOfConnection()) {
-                switch (call.name()) {
-                    case "getAutoCommit":
-                        return autoCommit;
-                    case "setAutoCommit":
-                        setAutoCommit((Boolean) call.arguments()[0]);
-                        return null;
-                    case "commit":
-                        requireTransaction("commit");
-                        commit();
-                        return null;
-                    case "close":
-                        close();
-                        return null;
-                    case "abort":
-                        call.proceed();
-                        close();
-                        return null;
-                    case "setSavepoint":
-                        requireTransaction("set a savepoint");
-                        break;
-                    case "rollback":
-                        requireTransaction("roll back");
-                        if (call.arguments().length == 0) {
-                            rollBack();
-                            return null;
-                        }
-                        break;
-                    default:
-                        break;
+                if (call.isOfConnection() && call.name().equals("close")) {
+                    close();
                 }
+                return EndedConnection.answer(call, autoCommit, over);
             }
-            return inTurn(call);
+            return call.isOfConnection() && isOfTransactions(call) ? control(call) : inTurn(call);
         } finally {
             turn.unlock();
         }
     }
 
+    private static boolean isOfTransactions(JdbcCall call) {
+        return CONTROL.contains(call.name())
+                || (call.name().equals("rollback") && call.arguments().isEmpty());
+    }
+
+    /** What is about the transactions is answered here, and nothing of it is handed on. */
+    private @Nullable Object control(JdbcCall call) throws SQLException {
+        switch (call.name()) {
+            case "getAutoCommit" -> {
+                return autoCommit;
+            }
+            case "setAutoCommit" -> setAutoCommit((Boolean) call.arguments().get(0));
+            case "commit" -> {
+                requireTransaction("commit");
+                transactions.commit();
+            }
+            case "rollback" -> {
+                requireTransaction("roll back");
+                transactions.rollBack();
+            }
+            case "abort" -> {
+                raw.abort((Executor) call.arguments().get(0));
+                close();
+            }
+            default -> close();
+        }
+        return null;
+    }
+
     private @Nullable Object inTurn(JdbcCall call) throws Throwable {
+        if (call.isOfConnection() && call.name().equals("setSavepoint")) {
+            requireTransaction("set a savepoint");
+        }
         if (call.name().equals("unwrap")) {
-            if (((Class<?>) call.arguments()[0]).isInstance(call.proxy())) {
+            if (((Class<?>) call.arguments().get(0)).isInstance(call.proxy())) {
                 return call.proxy();
             }
             requireSeen();
         }
-        if (current().refusal().isPresent() && (isQuiet(call) || call.name().equals("isClosed"))) {
-            return call.isOfConnection() && call.name().equals("isClosed") ? Boolean.FALSE : null;
+        if (transactions.refusal().isPresent()) {
+            if (EndedConnection.isQuiet(call)) {
+                return null;
+            }
+            if (call.name().equals("isClosed")) {
+                return false;
+            }
         }
         if (autoCommit && call.sending() != Sending.NOTHING) {
             return single(call);
@@ -179,50 +170,26 @@ final class UnitConnection implements Conduct {
     }
 
     private @Nullable Object inTransaction(JdbcCall call) throws Throwable {
-        FencedTransaction<Connection> open = current();
         try {
-            beginBefore(open, call);
+            transactions.begin(call.sending());
             return call.proceed();
-        } catch (SQLException e) {
-            if (open.guard().lost().isEmpty()) {
-                throw e;
-            }
-            // A sleeper whose session the server ended learns here that somebody has taken over.
-            FencelineException ours = open.failed(e).orElseThrow();
-            gone = ours;
-            unit.note(e, ours);
-            over(open, WriteEnd.outcome(ours));
-            throw ours;
-        } catch (FencelineException e) {
-            if (session.isOver()) {
-                gone = e;
-                over(open, WriteEnd.outcome(e));
-            }
-            throw unit.noted(e);
+        } catch (SQLException | FencelineException e) {
+            throw transactions.failed(e);
         }
     }
 
     /** Begin, enter, the statement, leave, commit. */
     private @Nullable Object single(JdbcCall call) throws Throwable {
-        FencedTransaction<Connection> open = current();
         Object result;
         try {
-            beginBefore(open, call);
+            transactions.begin(call.sending());
             result = call.target() instanceof Statement statement && call.name().startsWith("execute")
                     ? completely(statement, call)
                     : call.proceed();
         } catch (Throwable escaped) {
-            open.guard().end();
-            FencelineException ours = escaped instanceof FencelineException refusal
-                    ? refusal
-                    : open.failed(escaped).orElse(null);
-            over(open, ours == null ? WriteOutcome.ROLLED_BACK : WriteEnd.outcome(ours));
-            if (ours == null) {
-                throw escaped;
-            }
-            throw unit.noted(ours);
+            throw transactions.failedAlone(escaped);
         }
-        commit();
+        transactions.commit();
         return result;
     }
 
@@ -242,155 +209,33 @@ final class UnitConnection implements Conduct {
         }
     }
 
-    /** What was left open between transactions is none of them: questions of the driver, or what came through an unwrapped object. */
-    private void beginBefore(FencedTransaction<Connection> open, JdbcCall call) throws SQLException {
-        Sending sending = call.sending();
-        if (sending == Sending.NOTHING) {
-            return;
-        }
-        if (!begun) {
-            try {
-                removeStray();
-            } catch (SQLException e) {
-                open.guard().failed(e, Sending.STATEMENT);
-                throw e;
-            }
-            begun = true;
-        }
-        if (sending == Sending.STATEMENT) {
-            register(open);
-        }
-    }
-
-    private void removeStray() throws SQLException {
-        boolean commitsByItself = unwrapped && raw.getAutoCommit();
-        if (!commitsByItself && Session.transactionState(raw) == TransactionState.IDLE) {
-            return;
-        }
-        if (commitsByItself) {
-            raw.setAutoCommit(false);
-        } else {
-            raw.rollback();
-        }
-        if (unwrapped) {
-            throw unit.noted(new UnfencedWriteException(
-                    "Transaction in a unit on " + unit.tokens().resource()
-                            + " refused: a connection was used through an unwrapped object between two transactions"
-                            + (commitsByItself
-                                    ? ", and put into auto-commit mode; what was written so may be committed without the fence."
-                                    : "; what was done so is rolled back.")
-                            + " Use it inside of a transaction only.",
-                    null));
-        }
-    }
-
-    /** While it keeps the marks, this thread would wait for itself elsewhere. */
-    private void register(FencedTransaction<Connection> open) {
-        if (registered == null) {
-            registered = unit.register(open.guard());
-        }
-    }
-
-    private void setAutoCommit(boolean next) {
+    /** To turn it on commits, as JDBC says; and frameworks do so to tidy up after a refusal. */
+    private void setAutoCommit(boolean next) throws SQLException {
         if (next && !autoCommit) {
-            FencedTransaction<Connection> open = transaction;
-            Optional<FencelineException> refusal =
-                    open == null ? Optional.empty() : open.refusal();
-            if (open != null && refusal.isPresent()) {
-                // It was told already, and this is how frameworks tidy up; or else it was swallowed.
-                unit.swallowed(refusal.get());
-                over(open, WriteEnd.outcome(refusal.get()));
+            Optional<FencelineException> refusal = transactions.refusal();
+            if (refusal.isPresent()) {
+                // It was told already; or else it was swallowed, and is told again when the unit ends.
+                transactions.giveUp(refusal.get());
             } else {
-                commit();
+                commitAsTheDriver();
             }
         }
         autoCommit = next;
     }
 
-    private void commit() {
-        FencedTransaction<Connection> open = transaction;
-        if (open == null || (!begun && open.guard().refusal().isEmpty())) {
-            transaction = null;
-            return;
-        }
-        WriteOutcome outcome = WriteOutcome.ROLLED_BACK;
-        open.guard().end();
+    /** What the driver throws here for a transaction in which a statement failed is an exception of SQL, and so is this. */
+    private void commitAsTheDriver() throws SQLException {
+        boolean hasFailed = transactions.hasFailed();
         try {
-            register(open);
-            open.end();
-            outcome = WriteOutcome.APPLIED;
-            if (open.isWriting()) {
-                unit.committed();
+            transactions.commit();
+        } catch (TransactionRolledBackException | RetryableConflictException e) {
+            if (!hasFailed) {
+                throw e;
             }
-        } catch (FencelineException e) {
-            outcome = WriteEnd.outcome(e);
-            throw unit.noted(e);
-        } finally {
-            over(open, outcome);
+            SQLException asTheDriver = new SQLException(e.getMessage(), FAILED, e);
+            unit.note(asTheDriver, e);
+            throw asTheDriver;
         }
-    }
-
-    private void rollBack() {
-        FencedTransaction<Connection> open = transaction;
-        if (open == null) {
-            return;
-        }
-        Optional<FencelineException> said = begun ? rollBack(open) : Optional.empty();
-        over(open, said.map(WriteEnd::outcome).orElse(WriteOutcome.ROLLED_BACK));
-        boolean mayHaveHappened =
-                open.isUnfenced() || said.filter(OutcomeUnknownException.class::isInstance).isPresent();
-        if (mayHaveHappened) {
-            throw unit.noted(said.orElseThrow());
-        }
-    }
-
-    private Optional<FencelineException> rollBack(FencedTransaction<Connection> open) {
-        open.guard().end();
-        if (open.refusal().isPresent()) {
-            return open.refusal();
-        }
-        Optional<SQLException> failure = open.guard().failure();
-        if (failure.isEmpty()) {
-            return open.rollBack();
-        }
-        Optional<FencelineException> said = open.failed(failure.get());
-        said.ifPresent(ours -> unit.note(failure.get(), ours));
-        return said;
-    }
-
-    /** The transaction has ended, one way or the other, and the next call begins another one. */
-    private void over(FencedTransaction<Connection> open, WriteOutcome outcome) {
-        unwrapped |= open.guard().isUnwrapped();
-        open.guard().end();
-        transaction = null;
-        if (begun) {
-            open.tell(outcome);
-        }
-        begun = false;
-        if (registered != null) {
-            registered.end();
-            registered = null;
-        }
-        if (gone != null) {
-            return;
-        }
-        try {
-            if (!session.isOver() && !Session.isGone(raw)) {
-                session.restoreNetwork();
-                if (Session.transactionState(raw) != TransactionState.IDLE) {
-                    raw.rollback();
-                }
-                return;
-            }
-        } catch (SQLException broken) {
-            // Then it is gone too.
-        }
-        session.close();
-        gone = new BackendUnavailableException(
-                "Use of a connection of a unit on " + unit.tokens().resource()
-                        + " refused: its session was lost with the transaction before, whose end is told already. Close it and"
-                        + " take another one.",
-                null);
     }
 
     private void close() {
@@ -398,21 +243,7 @@ final class UnitConnection implements Conduct {
             return;
         }
         closed = true;
-        FencedTransaction<Connection> open = transaction;
-        if (open != null) {
-            Optional<FencelineException> said = begun ? rollBack(open) : Optional.empty();
-            if (open.isUnfenced()) {
-                said.ifPresent(unit::noted);
-            }
-            over(open, said.map(WriteEnd::outcome).orElse(WriteOutcome.ROLLED_BACK));
-        }
-        try {
-            if (gone == null) {
-                removeStray();
-            }
-        } catch (SQLException | UnfencedWriteException noted) {
-            // The unit knows, and who closes is told nothing.
-        }
+        transactions.close();
         session.close();
         unit.closed(this);
     }
@@ -440,8 +271,7 @@ final class UnitConnection implements Conduct {
     }
 
     private boolean closeInTurn() {
-        FencedTransaction<Connection> open = transaction;
-        boolean hasOpen = !closed && open != null && open.isWriting();
+        boolean hasOpen = !closed && transactions.isWriting();
         close();
         return hasOpen;
     }
@@ -455,36 +285,6 @@ final class UnitConnection implements Conduct {
                             + " connection where it is used.",
                     null));
         }
-        return closed ? Optional.empty() : Optional.ofNullable(gone);
-    }
-
-    private @Nullable Object afterEnd(JdbcCall call, Optional<FencelineException> over) throws SQLException {
-        switch (call.name()) {
-            case "isClosed":
-                return true;
-            case "isValid":
-                return false;
-            case "close":
-                if (call.isOfConnection()) {
-                    close();
-                }
-                return null;
-            case "getAutoCommit":
-                return autoCommit;
-            case "setAutoCommit", "rollback", "abort":
-                return null;
-            default:
-                if (isQuiet(call)) {
-                    return null;
-                }
-        }
-        if (over.isPresent()) {
-            throw over.get();
-        }
-        throw new SQLException("This connection has been closed.", NO_CONNECTION);
-    }
-
-    private static boolean isQuiet(JdbcCall call) {
-        return call.name().equals("close") || (call.isOfConnection() && TIDYING.contains(call.name()));
+        return closed ? Optional.empty() : transactions.gone();
     }
 }

@@ -96,10 +96,12 @@ class JdbiBoundariesTest extends TwoGrants {
                 new Form(
                         "inTransaction in inTransaction",
                         handle -> handle.useTransaction(h -> h.useTransaction(deep -> deep.execute(WRITE, 90)))),
-                new Form("begin that the end of inTransaction commits", handle -> handle.useTransaction(h -> {
-                    h.begin();
-                    h.execute(WRITE, 90);
-                })),
+                new Form(
+                        "begin that the end of inTransaction commits",
+                        handle -> handle.useTransaction(h -> {
+                            h.begin();
+                            h.execute(WRITE, 90);
+                        })),
                 new Form(
                         "at the level that it has",
                         handle -> handle.useTransaction(TransactionIsolationLevel.READ_COMMITTED, h -> {
@@ -156,10 +158,12 @@ class JdbiBoundariesTest extends TwoGrants {
                     accounts.write(0);
                     accounts.rollback();
                 }),
-                new Form("rollback within inTransaction", handle -> handle.useTransaction(h -> {
-                    h.execute(WRITE, 0);
-                    h.rollback();
-                })));
+                new Form(
+                        "rollback within inTransaction",
+                        handle -> handle.useTransaction(h -> {
+                            h.execute(WRITE, 0);
+                            h.rollback();
+                        })));
     }
 
     @ParameterizedTest
@@ -180,28 +184,31 @@ class JdbiBoundariesTest extends TwoGrants {
 
     static Stream<Form> failingForms() {
         return Stream.of(
-                new Form("inTransaction", handle -> handle.useTransaction(h -> {
-                    h.execute(WRITE, 0);
-                    throw new IllegalStateException("of the user");
-                })),
+                new Form(
+                        "inTransaction",
+                        handle -> handle.useTransaction(h -> {
+                            h.execute(WRITE, 0);
+                            throw new IllegalStateException("of the user");
+                        })),
                 new Form(
                         "at a level",
                         handle -> handle.useTransaction(TransactionIsolationLevel.READ_COMMITTED, h -> {
                             h.execute(WRITE, 0);
                             throw new IllegalStateException("of the user");
                         })),
+                new Form("@Transaction", handle -> handle.attach(Accounts.class).writeAndFail(0)),
                 new Form(
-                        "@Transaction", handle -> handle.attach(Accounts.class).writeAndFail(0)),
-                new Form("the inner of two", handle -> handle.useTransaction(h -> {
-                    h.execute(WRITE, 0);
-                    try {
-                        h.useTransaction(deep -> {
-                            throw new IllegalStateException("of the user");
-                        });
-                    } catch (IllegalStateException swallowed) {
-                        throw new IllegalStateException(swallowed.getMessage());
-                    }
-                })));
+                        "the inner of two",
+                        handle -> handle.useTransaction(h -> {
+                            h.execute(WRITE, 0);
+                            try {
+                                h.useTransaction(deep -> {
+                                    throw new IllegalStateException("of the user");
+                                });
+                            } catch (IllegalStateException swallowed) {
+                                throw new IllegalStateException(swallowed.getMessage());
+                            }
+                        })));
     }
 
     @ParameterizedTest
@@ -238,10 +245,12 @@ class JdbiBoundariesTest extends TwoGrants {
     void anExceptionOfTheUserLeavesTheUnitAsItIs() {
         Exception checked = new Exception("checked");
 
-        assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> handle.inTransaction(h -> {
-                    h.execute(WRITE, 0);
-                    throw checked;
-                })))
+        assertThatThrownBy(() -> claim.inTransaction(
+                        new InnerTransactions(),
+                        handle -> handle.inTransaction(h -> {
+                            h.execute(WRITE, 0);
+                            throw checked;
+                        })))
                 .isSameAs(checked)
                 .hasNoSuppressedExceptions();
         assertThat(database.balance(1)).isEqualTo(100);
@@ -290,8 +299,8 @@ class JdbiBoundariesTest extends TwoGrants {
     void aStricterLevelThatComesTooLateIsRefusedAndNotForgotten() {
         assertThatThrownBy(() -> claim.inTransaction(new InnerTransactions(), handle -> {
                     handle.execute(WRITE, 0);
-                    assertThatThrownBy(() ->
-                                    handle.useTransaction(TransactionIsolationLevel.SERIALIZABLE, h -> h.execute(WRITE, 1)))
+                    assertThatThrownBy(() -> handle.useTransaction(
+                                    TransactionIsolationLevel.SERIALIZABLE, h -> h.execute(WRITE, 1)))
                             .isInstanceOf(UnableToManipulateTransactionIsolationLevelException.class)
                             .hasRootCauseMessage(
                                     "Cannot change transaction isolation level in the middle of a transaction.");
@@ -304,7 +313,8 @@ class JdbiBoundariesTest extends TwoGrants {
 
     @Test
     void theLevelOfTheFenceIsKeptByInnerTransactions() {
-        Claim<Handle> strict = JdbiFence.on(jdbi).isolation(Isolation.SERIALIZABLE).claim(newer);
+        Claim<Handle> strict =
+                JdbiFence.on(jdbi).isolation(Isolation.SERIALIZABLE).claim(newer);
 
         strict.inTransaction(new InnerTransactions(), handle -> {
             handle.attach(Accounts.class).add(-10);
@@ -320,10 +330,11 @@ class JdbiBoundariesTest extends TwoGrants {
         claim.inTransaction(new InnerTransactions(), handle -> {
             assertThatThrownBy(() -> handle.afterCommit(() -> {}))
                     .isInstanceOf(UnfencedWriteException.class)
-                    .hasMessage("afterCommit or afterRollback inside of a fenced unit refused: Jdbi would run it at an inner"
-                            + " commit, before anything is committed, or not at all. Do it when the unit has returned.");
-            handle.useTransaction(h -> assertThatThrownBy(() -> h.afterRollback(() -> {}))
-                    .isInstanceOf(UnfencedWriteException.class));
+                    .hasMessage(
+                            "afterCommit or afterRollback inside of a fenced unit refused: Jdbi would run it at an inner"
+                                    + " commit, before anything is committed, or not at all. Do it when the unit has returned.");
+            handle.useTransaction(h ->
+                    assertThatThrownBy(() -> h.afterRollback(() -> {})).isInstanceOf(UnfencedWriteException.class));
             handle.execute(WRITE, 90);
             return true;
         });

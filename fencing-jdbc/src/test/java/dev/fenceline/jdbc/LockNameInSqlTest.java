@@ -106,6 +106,28 @@ class LockNameInSqlTest {
         }
     }
 
+    /** Whoever writes the key in another form writes the same row: the case of a UUID, the scale of a number, parts of a letter. */
+    @Test
+    void rule11KeysInAnotherFormHaveTheNameThatJavaGives() throws SQLException {
+        String upper = "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11";
+        LockName name =
+                LockName.of("thing", "Zoe\u0308", "a:b", 7, -8L, new BigInteger("42"), UUID.fromString(upper), "50%");
+
+        assertThat(name).hasToString("thing:Zo\u00eb:a%3Ab:7:-8:42:a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11:50%25");
+        for (String number : List.of("42", "42.0", "42.000", "4.2e1", "042")) {
+            String sql = "INSERT INTO thing VALUES ('Zoe\u0308', 'a:b', 7, -8, " + number + ", '" + upper + "', '50%')";
+            assertThatThrownBy(() -> database.execute(sql))
+                    .as(number)
+                    .cause()
+                    .hasMessageContaining("it needs lock '" + name + "' (never claimed)");
+        }
+        assertThatThrownBy(() -> LockName.of("thing", "a", null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "Part 2 of a lock name is null. A name needs every part of its key; a row without a key cannot be"
+                                + " locked.");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"a\tb", "line\nfeed", "\u007f", "\u0085"})
     void whatJavaRefusesIsRefusedInSql(String part) throws SQLException {

@@ -29,7 +29,9 @@ class UnitTest extends OneUnit {
 
     private void assertFree(LockName name) {
         try (FencedLease lease = Grants.lease(name)) {
-            assertThat(lease.isHeld()).as("the lock was released, or never taken").isTrue();
+            assertThat(lease.isHeld())
+                    .as("the lock was released, or never taken")
+                    .isTrue();
         }
     }
 
@@ -55,10 +57,11 @@ class UnitTest extends OneUnit {
 
             assertThatThrownBy(() -> unit(claim -> write(1, 0)))
                     .isInstanceOf(UnfencedWriteException.class)
-                    .hasMessage("Unit of '" + lock.name() + "' refused: this thread has a connection of the fence's data"
-                            + " source in a transaction already (auto-commit is off), and what that has read may be older"
-                            + " than the claim. Nothing was acquired. Open the unit outside of the transaction: around the"
-                            + " @Transactional method, not inside of it.");
+                    .hasMessage(
+                            "Unit of '" + lock.name() + "' refused: this thread has a connection of the fence's data"
+                                    + " source in a transaction already (auto-commit is off), and what that has read may be older"
+                                    + " than the claim. Nothing was acquired. Open the unit outside of the transaction: around the"
+                                    + " @Transactional method, not inside of it.");
             assertFree(lock.name());
             assertThat(database.number("SELECT count(*) FROM fenceline.guard WHERE lock = '" + lock.name() + "'"))
                     .as("claims")
@@ -70,7 +73,7 @@ class UnitTest extends OneUnit {
     }
 
     @Test
-    void n5WithoutThatAnOldStateIsWrittenBack() throws Exception {
+    void n5WithoutThatAnUpdateIsLost() throws Exception {
         // The naive form: the transaction is not of the fence's data source, and nobody sees it.
         try (Connection ambient = database.source().getConnection()) {
             ambient.setAutoCommit(false);
@@ -147,8 +150,8 @@ class UnitTest extends OneUnit {
         fence.unit(Grants.locks(List.of(lock.name(), second))).run(outer -> {
             fence.unit(Grants.lock(second)).run(joined -> write(2, 50));
             fence.unit(Grants.locks(List.of(second, lock.name()))).run(joined -> write(1, 50));
-            assertThatThrownBy(() -> fence.unit(Grants.locks(List.of(second, third)))
-                            .run(refused -> write(1, 0)))
+            assertThatThrownBy(() ->
+                            fence.unit(Grants.locks(List.of(second, third))).run(refused -> write(1, 0)))
                     .isInstanceOf(UnfencedWriteException.class)
                     .hasMessageStartingWith("Unit of '" + second + "', '" + third + "' refused inside of one of '")
                     .hasMessageEndingWith(": all locks of a unit are taken and claimed together, before the first read."
@@ -174,11 +177,14 @@ class UnitTest extends OneUnit {
 
     @Test
     void n6OtherWaysToTheLockOfTheUnitAreRefusedAndItsClaimIsGood() throws Exception {
-        FencingToken stolen = new FencingToken(lock.name(), Grants.next(lock.name()).value() + 1, java.util.UUID.randomUUID());
+        FencingToken stolen =
+                new FencingToken(lock.name(), Grants.next(lock.name()).value() + 1, java.util.UUID.randomUUID());
         unit(claim -> {
-            String refused = " on PostgreSQL guard '" + lock.name() + "' refused: this thread is inside a unit under token "
-                    + claim.token() + " of the same lock, and would wait for itself or end its own claim. Use the claim that"
-                    + " the work of the unit was given, or do this before it begins or after it has ended.";
+            String refused =
+                    " on PostgreSQL guard '" + lock.name() + "' refused: this thread is inside a unit under token "
+                            + claim.token()
+                            + " of the same lock, and would wait for itself or end its own claim. Use the claim that"
+                            + " the work of the unit was given, or do this before it begins or after it has ended.";
             assertThatThrownBy(() -> fence.under(Grants.lock(lock.name())).run(c -> {}))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessage("Acquiring the lock for work" + refused);
@@ -188,7 +194,8 @@ class UnitTest extends OneUnit {
 
             assertThat(fence.claim(claim.token()).token()).isEqualTo(claim.token());
             claim.useTransaction(c -> TestDatabase.write(c, 1, 90));
-            assertThat(claim.update("UPDATE account SET balance = balance + 1 WHERE id = 1")).isEqualTo(1);
+            assertThat(claim.update("UPDATE account SET balance = balance + 1 WHERE id = 1"))
+                    .isEqualTo(1);
             write(1, read(1) + 1);
         });
         assertThat(database.balance(1)).isEqualTo(92);
@@ -212,7 +219,7 @@ class UnitTest extends OneUnit {
     }
 
     @Test
-    void n9AThreadOfAPoolIsNotInTheUnit() throws Exception {
+    void n9AThreadOfAPoolIsNotInTheUnitAndItsWriteIsAccepted() throws Exception {
         ExecutorService threads = Executors.newSingleThreadExecutor();
         try {
             unit(claim -> {
@@ -282,7 +289,8 @@ class UnitTest extends OneUnit {
                     .isInstanceOf(LockNotAcquiredException.class)
                     .hasMessageContaining("'" + lock.name() + "'");
             Thread.currentThread().interrupt();
-            assertThatThrownBy(() -> fence.unit(lock).waitAtMost(Duration.ofSeconds(20)).run(claim -> {}))
+            assertThatThrownBy(() ->
+                            fence.unit(lock).waitAtMost(Duration.ofSeconds(20)).run(claim -> {}))
                     .isInstanceOf(InterruptedException.class);
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
             assertThat(held.isHeld()).isTrue();
@@ -305,8 +313,7 @@ class UnitTest extends OneUnit {
                     }
                 }))
                 .isInstanceOf(IOException.class)
-                .satisfies(e -> assertThat(FencelineException.in(e))
-                        .containsInstanceOf(StaleTokenException.class));
+                .satisfies(e -> assertThat(FencelineException.in(e)).containsInstanceOf(StaleTokenException.class));
 
         unit(claim -> write(1, 90));
         assertThat(database.balance(1)).isEqualTo(90);

@@ -47,7 +47,9 @@ class UnitTransactionsTest extends OneUnit {
                 assertThat(database.balance(1)).isEqualTo(110);
                 TestDatabase.write(connection, 2, TestDatabase.read(connection, 1));
                 connection.setAutoCommit(true);
-                assertThat(database.balance(2)).as("turning auto-commit on commits").isEqualTo(110);
+                assertThat(database.balance(2))
+                        .as("turning auto-commit on commits")
+                        .isEqualTo(110);
             }
         });
         assertThat(events.of(WriteEnded.class))
@@ -138,8 +140,9 @@ class UnitTransactionsTest extends OneUnit {
         execute(blocker, "SELECT 1 FROM fenceline.guard WHERE lock = '" + lock.name() + "' FOR UPDATE");
         Thread cancelling = new Thread(() -> {
             database.awaitLockWait("pooled");
-            database.number("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name = 'pooled'"
-                    + " AND datname = '" + database.name() + "' AND wait_event_type = 'Lock'");
+            database.number(
+                    "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name = 'pooled'"
+                            + " AND datname = '" + database.name() + "' AND wait_event_type = 'Lock'");
         });
         cancelling.start();
     }
@@ -215,8 +218,8 @@ class UnitTransactionsTest extends OneUnit {
                 }))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("the framework's")
-                .satisfies(e -> assertThat(FencelineException.in(e))
-                        .containsInstanceOf(RetryableConflictException.class));
+                .satisfies(
+                        e -> assertThat(FencelineException.in(e)).containsInstanceOf(RetryableConflictException.class));
         assertThatThrownBy(() -> unit(claim -> {
                     try (Connection connection = source.getConnection()) {
                         connection.setAutoCommit(false);
@@ -264,8 +267,9 @@ class UnitTransactionsTest extends OneUnit {
                     TestDatabase.write(connection, 1, 0);
                 }))
                 .isInstanceOf(TransactionRolledBackException.class)
-                .hasMessageEndingWith(" ended with a transaction open on a connection that was not closed; it is rolled back,"
-                        + " and 1 of the unit before it are committed. Commit and close inside of the unit.");
+                .hasMessageEndingWith(
+                        " ended with a transaction open on a connection that was not closed; it is rolled back,"
+                                + " and 1 of the unit before it are committed. Commit and close inside of the unit.");
         assertThat(database.balance(1)).isEqualTo(100);
         assertThat(database.balance(2)).isEqualTo(50);
     }
@@ -337,8 +341,9 @@ class UnitTransactionsTest extends OneUnit {
                 connection.rollback();
                 assertThatThrownBy(() -> TestDatabase.write(connection, 1, 0))
                         .isInstanceOf(BackendUnavailableException.class)
-                        .hasMessageEndingWith("its session was lost with the transaction before, whose end is told already."
-                                + " Close it and take another one.");
+                        .hasMessageEndingWith(
+                                "its session was lost with the transaction before, whose end is told already."
+                                        + " Close it and take another one.");
                 assertThat(connection.isClosed()).isTrue();
             }
             write(1, 110);

@@ -61,6 +61,43 @@ class WithoutJdbiTest {
         }
     }
 
+    /** Likewise, with the wrapper. */
+    public static final class WrappingProgram {
+
+        private WrappingProgram() {}
+
+        /** What is wrapped. */
+        public interface Texts {
+            String find(String id);
+        }
+
+        public static String run(DataSource source, dev.fenceline.Locks locks) {
+            return dev.fenceline.jdbc.repository.FencedRepository.of(Texts.class, PostgresFence.on(source), locks)
+                    .delegate(id -> "found " + id)
+                    .reads("find")
+                    .build()
+                    .proxy()
+                    .find("in "
+                            + WrappingProgram.class.getClassLoader().getClass().getSimpleName());
+        }
+    }
+
+    @Test
+    void aRepositoryIsWrappedWhereThereIsNoJdbi() throws Exception {
+        dev.fenceline.Locks locks = (dev.fenceline.Locks) java.lang.reflect.Proxy.newProxyInstance(
+                WithoutJdbiTest.class.getClassLoader(),
+                new Class<?>[] {dev.fenceline.Locks.class},
+                (proxy, method, arguments) -> {
+                    throw new AssertionError(method + " called");
+                });
+
+        assertThat(new NoJdbi()
+                        .loadClass(WrappingProgram.class.getName())
+                        .getMethod("run", DataSource.class, dev.fenceline.Locks.class)
+                        .invoke(null, new org.postgresql.ds.PGSimpleDataSource(), locks))
+                .isEqualTo("found in NoJdbi");
+    }
+
     @Test
     void thePlainFenceWorksWhereThereIsNoJdbi() throws Exception {
         TestDatabase database = TestDatabase.create();

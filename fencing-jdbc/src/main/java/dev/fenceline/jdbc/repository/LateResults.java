@@ -23,7 +23,8 @@ final class LateResults {
             AutoCloseable.class);
 
     /** Of libraries that we do not depend on. */
-    private static final List<String> NAMES = List.of("org.reactivestreams.Publisher", "org.jdbi.v3.core.result.ResultIterable");
+    private static final List<String> NAMES =
+            List.of("org.reactivestreams.Publisher", "org.jdbi.v3.core.result.ResultIterable");
 
     private LateResults() {}
 

@@ -94,8 +94,8 @@ interface LockRule {
             return positions.isEmpty()
                     ? Optional.empty()
                     : Optional.of(arguments -> positions.stream()
-                            .map(position -> extracted(
-                                    type, extractor, arguments[position], "argument " + (position + 1)))
+                            .map(position ->
+                                    extracted(type, extractor, arguments[position], "argument " + (position + 1)))
                             .toList());
         }
     }

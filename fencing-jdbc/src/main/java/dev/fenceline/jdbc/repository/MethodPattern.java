@@ -13,8 +13,9 @@ final class MethodPattern {
 
     private MethodPattern(String text) {
         this.text = text;
-        this.pattern = Pattern.compile(
-                Arrays.stream(text.replace(" ", "").split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*")));
+        this.pattern = Pattern.compile(Arrays.stream(text.replace(" ", "").split("\\*", -1))
+                .map(Pattern::quote)
+                .collect(Collectors.joining(".*")));
     }
 
     static MethodPattern of(String text) {
@@ -26,7 +27,8 @@ final class MethodPattern {
     }
 
     boolean matches(Method method) {
-        String name = text.indexOf('(') < 0 ? method.getName() : signature(method).replace(" ", "");
+        String name =
+                text.indexOf('(') < 0 ? method.getName() : signature(method).replace(" ", "");
         return pattern.matcher(name).matches();
     }
 

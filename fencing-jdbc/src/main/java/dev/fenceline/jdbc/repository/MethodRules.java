@@ -32,8 +32,7 @@ final class MethodRules {
     private final TypeBindings types;
     private final List<String> problems = new ArrayList<>();
 
-    MethodRules(
-            Class<?> type, Delegates<?> delegates, List<LockRule> lockRules, Map<MethodPattern, MethodKind> kinds) {
+    MethodRules(Class<?> type, Delegates<?> delegates, List<LockRule> lockRules, Map<MethodPattern, MethodKind> kinds) {
         this.type = type;
         this.delegates = delegates;
         this.lockRules = lockRules;
@@ -53,10 +52,9 @@ final class MethodRules {
         Map<RepositoryMethod.Signature, RepositoryMethod> methods = new LinkedHashMap<>();
         declared.forEach(method -> methods.put(RepositoryMethod.Signature.of(method), ruled(method)));
         if (!problems.isEmpty()) {
-            throw new IllegalArgumentException(
-                    problems.stream()
-                            .collect(Collectors.joining(
-                                    "\n- ", "FencedRepository of " + type.getSimpleName() + " cannot be built:\n- ", "")));
+            throw new IllegalArgumentException(problems.stream()
+                    .collect(Collectors.joining(
+                            "\n- ", "FencedRepository of " + type.getSimpleName() + " cannot be built:\n- ", "")));
         }
         methods.putAll(bridges(methods));
         return methods;
@@ -203,9 +201,11 @@ final class MethodRules {
     private String howToFindOne(Method method) {
         boolean byName = lockRules.stream().anyMatch(rule -> rule instanceof LockRule.ByName);
         if (byName && isNameless(method)) {
-            return "the names of its arguments are not in the class file. Compile " + method.getDeclaringClass().getSimpleName()
+            return "the names of its arguments are not in the class file. Compile "
+                    + method.getDeclaringClass().getSimpleName()
                     + " with -parameters (Maven: <maven.compiler.parameters>true, Gradle: options.compilerArgs.add(\"-parameters\")),"
-                    + " or say where its lock is: .lockBy(\"" + method.getName() + "\", arguments -> LockName.of(…, arguments.get(0)))";
+                    + " or say where its lock is: .lockBy(\"" + method.getName()
+                    + "\", arguments -> LockName.of(…, arguments.get(0)))";
         }
         Optional<Class<?>> element = Arrays.stream(method.getGenericParameterTypes())
                 .flatMap(parameter -> types.elementOf(parameter).stream())

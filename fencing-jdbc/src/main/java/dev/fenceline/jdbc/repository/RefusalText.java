@@ -17,17 +17,17 @@ record RefusalText(Class<?> type, Map<RepositoryMethod.Signature, RepositoryMeth
 
     String outsideOfUnit(RepositoryMethod called, List<LockName> locks) {
         String method = called.method().getName();
-        return called.name(type) + " under " + quoted(locks) + " refused outside of a unit: what it writes was computed from"
+        return called.name(type) + " under " + quoted(locks)
+                + " refused outside of a unit: what it writes was computed from"
                 + " something read before, and whatever was written in between would be lost. Nothing was called. Put the read"
                 + " and the write into one unit: " + unit(locks, body(called, locks)) + " Only if " + method
                 + " reads, computes and writes all by itself, name it in .selfContained(\"" + method + "\").";
     }
 
     String otherLocks(RepositoryMethod called, List<LockName> locks, List<LockName> open) {
-        List<LockName> all = Stream.concat(open.stream(), locks.stream())
-                .collect(Collectors.toCollection(TreeSet::new))
-                .stream()
-                .toList();
+        List<LockName> all =
+                Stream.concat(open.stream(), locks.stream()).collect(Collectors.toCollection(TreeSet::new)).stream()
+                        .toList();
         return called.name(type) + " under " + quoted(locks) + " refused inside of a unit of " + quoted(open)
                 + ": nobody has claimed what it writes. Nothing was called. All locks of a unit are taken together, before its first"
                 + " read: " + unit(all, "…");
@@ -35,8 +35,8 @@ record RefusalText(Class<?> type, Map<RepositoryMethod.Signature, RepositoryMeth
 
     private String unit(List<LockName> locks, String body) {
         String names = locks.stream().map(RefusalText::written).collect(Collectors.joining(", "));
-        return variable(type) + ".unit(" + (locks.size() == 1 ? names : "List.of(" + names + ")") + ", " + letter() + " -> { "
-                + body + " });";
+        return variable(type) + ".unit(" + (locks.size() == 1 ? names : "List.of(" + names + ")") + ", " + letter()
+                + " -> { " + body + " });";
     }
 
     private String body(RepositoryMethod called, List<LockName> locks) {
@@ -70,11 +70,13 @@ record RefusalText(Class<?> type, Map<RepositoryMethod.Signature, RepositoryMeth
     private String call(RepositoryMethod called, Optional<Class<?>> read) {
         return Arrays.stream(called.method().getParameters())
                 .map(parameter -> argument(parameter, read))
-                .collect(Collectors.joining(", ", letter() + "." + called.method().getName() + "(", ")"));
+                .collect(Collectors.joining(
+                        ", ", letter() + "." + called.method().getName() + "(", ")"));
     }
 
     private static String argument(Parameter parameter, Optional<Class<?>> read) {
-        if (read.filter(type -> type == parameter.getType() && !type.isPrimitive()).isPresent()) {
+        if (read.filter(type -> type == parameter.getType() && !type.isPrimitive())
+                .isPresent()) {
             return "x";
         }
         return parameter.isNamePresent() ? parameter.getName() : "…";
@@ -90,7 +92,8 @@ record RefusalText(Class<?> type, Map<RepositoryMethod.Signature, RepositoryMeth
     /** The key, as it would be written in Java; empty where that is not plain to see. */
     private static List<String> parts(LockName lock) {
         String canonical = lock.toString();
-        if (canonical.indexOf('%') >= 0 || canonical.length() == lock.lockClass().length()) {
+        if (canonical.indexOf('%') >= 0
+                || canonical.length() == lock.lockClass().length()) {
             return List.of();
         }
         String[] parts = canonical.substring(lock.lockClass().length() + 1).split(":", -1);

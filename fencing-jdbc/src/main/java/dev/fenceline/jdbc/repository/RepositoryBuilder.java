@@ -47,9 +47,8 @@ public final class RepositoryBuilder<R> {
      */
     public RepositoryBuilder<R> lock(String lockClass, String... arguments) {
         if (arguments.length == 0) {
-            throw new IllegalArgumentException(
-                    "No argument named: the lock \"" + lockClass + "\" would be one for all. Name where its parts come from,"
-                            + " or say so with lockBy.");
+            throw new IllegalArgumentException("No argument named: the lock \"" + lockClass
+                    + "\" would be one for all. Name where its parts come from," + " or say so with lockBy.");
         }
         // A class that cannot be used is told here and not at the first call.
         LockName.of(lockClass);
@@ -218,11 +217,13 @@ public final class RepositoryBuilder<R> {
      */
     public RepositoryUnits<R> buildUnits() {
         if (!lockRules.isEmpty() || !kinds.isEmpty()) {
-            throw new IllegalArgumentException("Rules for methods of " + type.getSimpleName()
-                    + " given, and without a proxy nothing enforces them. Leave them out, or use build() with an interface.");
+            throw new IllegalArgumentException(
+                    "Rules for methods of " + type.getSimpleName()
+                            + " given, and without a proxy nothing enforces them. Leave them out, or use build() with an interface.");
         }
         delegates.misfit().ifPresent(misfit -> {
-            throw new IllegalArgumentException("Units of " + type.getSimpleName() + " cannot be built: " + misfit + ".");
+            throw new IllegalArgumentException(
+                    "Units of " + type.getSimpleName() + " cannot be built: " + misfit + ".");
         });
         return new RepositoryUnits<>(delegates, settings);
     }

@@ -62,8 +62,8 @@ final class RepositoryCalls<R> implements InvocationHandler {
                 throw checked;
             }
             throw new IllegalStateException(
-                    called.name(type) + " threw " + checked + ", which it does not declare, and a proxy cannot pass that on."
-                            + " Declare it there.",
+                    called.name(type) + " threw " + checked
+                            + ", which it does not declare, and a proxy cannot pass that on." + " Declare it there.",
                     checked);
         }
     }

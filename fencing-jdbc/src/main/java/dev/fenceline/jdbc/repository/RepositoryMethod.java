@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param finders where its locks are found
  * @param body its own code, if calls of it run that and not the delegate's
  */
-record RepositoryMethod(
-        Method method, MethodKind kind, List<LockRule.Finder> finders, Optional<MethodHandle> body) {
+record RepositoryMethod(Method method, MethodKind kind, List<LockRule.Finder> finders, Optional<MethodHandle> body) {
 
     /** What a caller may say instead of a method. */
     record Signature(String name, List<Class<?>> parameters) {

@@ -134,7 +134,8 @@ public sealed class RepositoryUnits<R> permits FencedRepository {
     }
 
     /** Runs a body in a unit: once, or again under a new grant where that can help and nothing of it stays. */
-    final <T, X extends Exception> T run(List<LockName> locks, Delegates.Body<T, X> body) throws X, InterruptedException {
+    final <T, X extends Exception> T run(List<LockName> locks, Delegates.Body<T, X> body)
+            throws X, InterruptedException {
         // Whoever joins a unit has no grant of his own to begin again with.
         int left = delegates.open().isPresent() ? 0 : settings.retries();
         while (true) {

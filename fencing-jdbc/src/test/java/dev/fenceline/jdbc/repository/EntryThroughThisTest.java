@@ -53,7 +53,8 @@ class EntryThroughThisTest {
         assertThatThrownBy(() -> itself.close(42))
                 .isInstanceOf(IllegalStateException.class)
                 .cause()
-                .isInstanceOfSatisfying(SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("FL001"))
                 .hasMessageContaining("it needs lock 'account:42'");
         assertThat(bank.balance(42)).isEqualTo(100);
         FencedRepository.of(JdbcAccounts.class, fence, bank.locks())

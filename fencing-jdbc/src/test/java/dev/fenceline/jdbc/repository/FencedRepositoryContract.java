@@ -96,11 +96,12 @@ abstract class FencedRepositoryContract {
 
         assertThatThrownBy(() -> proxy.save(read.plus(5)))
                 .isInstanceOf(UnfencedWriteException.class)
-                .hasMessage("Accounts.save(Account) under 'account:42' refused outside of a unit: what it writes was computed"
-                        + " from something read before, and whatever was written in between would be lost. Nothing was called."
-                        + " Put the read and the write into one unit: accounts.unit(LockName.of(\"account\", 42), a -> {"
-                        + " var x = a.find(42); …; a.save(x); }); Only if save reads, computes and writes all by itself, name"
-                        + " it in .selfContained(\"save\").");
+                .hasMessage(
+                        "Accounts.save(Account) under 'account:42' refused outside of a unit: what it writes was computed"
+                                + " from something read before, and whatever was written in between would be lost. Nothing was called."
+                                + " Put the read and the write into one unit: accounts.unit(LockName.of(\"account\", 42), a -> {"
+                                + " var x = a.find(42); …; a.save(x); }); Only if save reads, computes and writes all by itself, name"
+                                + " it in .selfContained(\"save\").");
         assertThat(bank.balance(42)).isEqualTo(100);
     }
 
@@ -141,7 +142,8 @@ abstract class FencedRepositoryContract {
                     FencingToken mine = current().orElseThrow();
                     FencingToken newer = bank.overtake(mine);
                     assertThatThrownBy(() -> a.save(a.find(42).plus(5)))
-                            .satisfies(thrown -> assertThat(FencelineException.in(thrown)).get()
+                            .satisfies(thrown -> assertThat(FencelineException.in(thrown))
+                                    .get()
                                     .isInstanceOfSatisfying(StaleTokenException.class, stale -> {
                                         assertThat(stale.presented()).isEqualTo(mine);
                                         assertThat(stale.newest()).isEqualTo(newer);
@@ -158,7 +160,8 @@ abstract class FencedRepositoryContract {
 
     @Test
     void rule1ReadsPassOutsideOfAUnitAlsoWhileSomebodyHoldsTheLock() {
-        try (FencedLease held = bank.locks().fenced(Bank.account(42)).tryAcquire().orElseThrow()) {
+        try (FencedLease held =
+                bank.locks().fenced(Bank.account(42)).tryAcquire().orElseThrow()) {
             assertThat(proxy.find(42).balance()).isEqualTo(100);
             assertThat(proxy.findAll()).hasSize(3);
             assertThat(held.isHeld()).isTrue();
@@ -171,9 +174,12 @@ abstract class FencedRepositoryContract {
         assertThat(bank.balance(42)).isEqualTo(90);
         assertReleased(42);
 
-        try (FencedLease held = bank.locks().fenced(Bank.account(42)).tryAcquire().orElseThrow()) {
-            Accounts impatient =
-                    ruled(wrapping(Accounts.class)).waitAtMost(Duration.ZERO).build().proxy();
+        try (FencedLease held =
+                bank.locks().fenced(Bank.account(42)).tryAcquire().orElseThrow()) {
+            Accounts impatient = ruled(wrapping(Accounts.class))
+                    .waitAtMost(Duration.ZERO)
+                    .build()
+                    .proxy();
             assertThatThrownBy(() -> impatient.withdraw(42, 10))
                     .isInstanceOf(LockNotAcquiredException.class)
                     .hasMessageContaining("Lock 'account:42' not acquired within");
@@ -195,10 +201,11 @@ abstract class FencedRepositoryContract {
         accounts.unit(Bank.account(42), a -> {
             assertThatThrownBy(() -> a.save(new Account(43, 0)))
                     .isInstanceOf(UnfencedWriteException.class)
-                    .hasMessage("Accounts.save(Account) under 'account:43' refused inside of a unit of 'account:42': nobody has"
-                            + " claimed what it writes. Nothing was called. All locks of a unit are taken together, before its"
-                            + " first read: accounts.unit(List.of(LockName.of(\"account\", 42), LockName.of(\"account\", 43)),"
-                            + " a -> { … });");
+                    .hasMessage(
+                            "Accounts.save(Account) under 'account:43' refused inside of a unit of 'account:42': nobody has"
+                                    + " claimed what it writes. Nothing was called. All locks of a unit are taken together, before its"
+                                    + " first read: accounts.unit(List.of(LockName.of(\"account\", 42), LockName.of(\"account\", 43)),"
+                                    + " a -> { … });");
             assertThatThrownBy(() -> a.withdraw(43, 1)).isInstanceOf(UnfencedWriteException.class);
             a.save(a.find(42).plus(5));
         });
@@ -223,7 +230,8 @@ abstract class FencedRepositoryContract {
                 .hasMessageStartingWith("Accounts.deleteById(Object) under 'account:42' refused outside of a unit");
         assertThatThrownBy(() -> crud.saveAll(List.of(new Account(41, 0), new Account(42, 0))))
                 .isInstanceOf(UnfencedWriteException.class)
-                .hasMessageContaining("accounts.unit(List.of(LockName.of(\"account\", 41), LockName.of(\"account\", 42)), a ->");
+                .hasMessageContaining(
+                        "accounts.unit(List.of(LockName.of(\"account\", 41), LockName.of(\"account\", 42)), a ->");
         assertThat(bank.balance(41) + bank.balance(42) + bank.balance(43)).isEqualTo(300);
     }
 
@@ -306,7 +314,9 @@ abstract class FencedRepositoryContract {
                     .hasNoCause();
             Thread.interrupted();
         }
-        assertThatThrownBy(() -> proxy.withdraw(42, 1_000)).isInstanceOf(Overdrawn.class).hasMessage("only 100 left");
+        assertThatThrownBy(() -> proxy.withdraw(42, 1_000))
+                .isInstanceOf(Overdrawn.class)
+                .hasMessage("only 100 left");
         assertThat(bank.balance(42)).isEqualTo(100);
         assertReleased(42);
     }
@@ -325,13 +335,15 @@ abstract class FencedRepositoryContract {
 
     @Test
     void rule8AnInterruptedWaitIsToldWithTheFlagSetWhereTheMethodCannotDeclareIt() throws Exception {
-        try (FencedLease held = bank.locks().fenced(Bank.account(42)).tryAcquire().orElseThrow()) {
+        try (FencedLease held =
+                bank.locks().fenced(Bank.account(42)).tryAcquire().orElseThrow()) {
             Future<Boolean> flag = threads.submit(() -> {
                 Thread.currentThread().interrupt();
                 assertThatThrownBy(() -> proxy.close(42))
                         .isInstanceOf(LockNotAcquiredException.class)
-                        .hasMessage("Lock 'account:42' not acquired: the thread was interrupted while waiting for it. Nothing is"
-                                + " held, nothing was done, and the interrupt flag is set: end what this thread does.")
+                        .hasMessage(
+                                "Lock 'account:42' not acquired: the thread was interrupted while waiting for it. Nothing is"
+                                        + " held, nothing was done, and the interrupt flag is set: end what this thread does.")
                         .hasCauseInstanceOf(InterruptedException.class);
                 boolean isSet = Thread.interrupted();
                 Thread.currentThread().interrupt();
@@ -371,9 +383,12 @@ abstract class FencedRepositoryContract {
 
         assertThat(bank.balance(41) + bank.balance(42) + bank.balance(43)).isEqualTo(21);
         bank.open();
-        try (FencedLease held = bank.locks().fenced(Bank.account(43)).tryAcquire().orElseThrow()) {
-            Accounts impatient =
-                    ruled(wrapping(Accounts.class)).waitAtMost(Duration.ZERO).build().proxy();
+        try (FencedLease held =
+                bank.locks().fenced(Bank.account(43)).tryAcquire().orElseThrow()) {
+            Accounts impatient = ruled(wrapping(Accounts.class))
+                    .waitAtMost(Duration.ZERO)
+                    .build()
+                    .proxy();
             assertThatThrownBy(() -> impatient.setAll(7, new Account(41, 0), new Account(43, 0)))
                     .isInstanceOf(LockNotAcquiredException.class)
                     .hasMessageContaining("'account:43'");
@@ -394,15 +409,18 @@ abstract class FencedRepositoryContract {
 
         assertThatThrownBy(() -> few.setAll(7, new Account(41, 0), new Account(42, 0), new Account(43, 0)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Accounts.setAll(long, Account[]) has 3 locks, and at most 2 are taken together. Nothing was acquired."
-                        + " Work in smaller portions, use one lock for all of them (lockBy), or raise the limit (lockAtMost).");
+                .hasMessage(
+                        "Accounts.setAll(long, Account[]) has 3 locks, and at most 2 are taken together. Nothing was acquired."
+                                + " Work in smaller portions, use one lock for all of them (lockBy), or raise the limit (lockAtMost).");
         assertThatThrownBy(() -> proxy.setAll(7))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Accounts.setAll(long, Account[]) needs a lock and has none. Nothing was called; name what is read and"
-                        + " written.");
+                .hasMessage(
+                        "Accounts.setAll(long, Account[]) needs a lock and has none. Nothing was called; name what is read and"
+                                + " written.");
         assertThatThrownBy(() -> proxy.setAll(7, new Account(41, 0), null))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("No lock can be found: element 2 of argument 2 is null, and not a Account. Nothing was called.");
+                .hasMessage(
+                        "No lock can be found: element 2 of argument 2 is null, and not a Account. Nothing was called.");
         assertThatThrownBy(() -> accounts.unit(List.of(), a -> a.find(42)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("A unit needs a lock and has none.");
@@ -466,7 +484,8 @@ abstract class FencedRepositoryContract {
 
     @Test
     void rule13EachRetryIsANewGrantAndRunsTheBodyAgain() throws Exception {
-        FencedRepository<Accounts> stubborn = ruled(wrapping(Accounts.class)).retries(2).build();
+        FencedRepository<Accounts> stubborn =
+                ruled(wrapping(Accounts.class)).retries(2).build();
         List<FencingToken> tokens = new ArrayList<>();
 
         stubborn.unit(Bank.account(42), a -> {
@@ -483,7 +502,8 @@ abstract class FencedRepositoryContract {
 
     @Test
     void rule13WhatIsNoLostRaceIsNotRetriedAndRetriesEnd() {
-        FencedRepository<Accounts> stubborn = ruled(wrapping(Accounts.class)).retries(2).build();
+        FencedRepository<Accounts> stubborn =
+                ruled(wrapping(Accounts.class)).retries(2).build();
         AtomicInteger runs = new AtomicInteger();
 
         assertThatThrownBy(() -> stubborn.unit(Bank.account(42), a -> {
@@ -499,7 +519,8 @@ abstract class FencedRepositoryContract {
                 .hasMessage("lost race 3");
         assertThat(runs.getAndSet(0)).isEqualTo(3);
         assertThatThrownBy(() -> accounts.unit(
-                        Bank.account(42), outer -> stubborn.unit(Bank.account(42), inner -> {
+                        Bank.account(42),
+                        outer -> stubborn.unit(Bank.account(42), inner -> {
                             runs.incrementAndGet();
                             throw new RetryableConflictException("lost a race", null);
                         })))

@@ -23,8 +23,8 @@ class HandleRepositoryTest extends JdbiRepositoryContract {
     @Test
     void rule2AUnitHasOneDelegateAndEachReadOutsideItsOwn() throws Exception {
         AtomicInteger made = new AtomicInteger();
-        FencedRepository<Accounts> counted = ruled(FencedRepository.of(Accounts.class, fence, bank.locks())
-                        .delegate(handle -> {
+        FencedRepository<Accounts> counted = ruled(
+                        FencedRepository.of(Accounts.class, fence, bank.locks()).delegate(handle -> {
                             made.incrementAndGet();
                             return new HandleAccounts(handle);
                         }))

@@ -75,9 +75,11 @@ class JdbcRepositoryTest extends FencedRepositoryContract {
                     bank.overtake(current().orElseThrow());
                     a.save(a.find(42).plus(1));
                 }))
-                .satisfies(thrown -> assertThat(FencelineException.in(thrown)).get()
+                .satisfies(thrown -> assertThat(FencelineException.in(thrown))
+                        .get()
                         .isInstanceOf(StaleTokenException.class)
-                        .satisfies(stale -> assertThat(stale).hasMessageContaining("after 2 of this unit that are committed")));
+                        .satisfies(stale ->
+                                assertThat(stale).hasMessageContaining("after 2 of this unit that are committed")));
         assertThat(runs).hasValue(1);
         assertThat(bank.balance(42)).isEqualTo(105);
     }

@@ -3,9 +3,11 @@ package dev.fenceline.jdbc.repository;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.fenceline.FencedLease;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
 import dev.fenceline.TransactionRolledBackException;
+import dev.fenceline.UnfencedWriteException;
 import dev.fenceline.jdbc.Claim;
 import dev.fenceline.jdbc.JdbiFence;
 import java.util.Optional;
@@ -69,6 +71,37 @@ abstract class JdbiRepositoryContract extends FencedRepositoryContract {
         });
 
         assertThat(bank.balance(42)).isEqualTo(105);
+    }
+
+    @Test
+    void rule5ATransactionThatIsOpenAlreadyIsRefusedBeforeALockIsTaken() throws Exception {
+        try (FencedLease held =
+                bank.locks().fenced(Bank.account(42)).tryAcquire().orElseThrow()) {
+            jdbi.useTransaction(handle -> {
+                handle.execute("SELECT balance FROM account WHERE id = 42");
+                assertThatThrownBy(() -> accounts.unit(Bank.account(42), a -> a.find(42)))
+                        .isInstanceOf(UnfencedWriteException.class)
+                        .hasMessage(
+                                "Unit of 'account:42' refused: this thread has a handle of the fence's Jdbi in a transaction"
+                                        + " already, and what that has read may be older than the claim. Nothing was acquired. Open the"
+                                        + " unit outside of the transaction, and use the handle that it gives.");
+                assertThatThrownBy(() -> proxy.withdraw(42, 1)).isInstanceOf(UnfencedWriteException.class);
+            });
+            assertThat(held.isHeld())
+                    .as("who was refused had not waited for it")
+                    .isTrue();
+        }
+        jdbi.useHandle(handle -> {
+            handle.begin();
+            handle.commit();
+            accounts.unit(Bank.account(42), a -> a.save(a.find(42).plus(5)));
+        });
+        try (Handle other = bank.jdbi().open()) {
+            other.begin();
+            accounts.unit(Bank.account(42), a -> a.save(a.find(42).plus(5)));
+            other.rollback();
+        }
+        assertThat(bank.balance(42)).isEqualTo(110);
     }
 
     @Test

@@ -16,11 +16,13 @@ final class Nameless {
         Path folder = Files.createTempDirectory("nameless");
         Path source = folder.resolve("Nameless.java");
         Files.writeString(source, "public interface Nameless { void save(long id, long balance); }");
-        int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, "-proc:none", "-d", folder.toString(), source.toString());
+        int failed = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-proc:none", "-d", folder.toString(), source.toString());
         if (failed != 0) {
             throw new AssertionError("The source does not compile: " + failed);
         }
-        try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()})) {
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {folder.toUri().toURL()})) {
             return loader.loadClass("Nameless");
         }
     }

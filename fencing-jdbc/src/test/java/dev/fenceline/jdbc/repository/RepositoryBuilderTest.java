@@ -47,8 +47,8 @@ class RepositoryBuilderTest {
 
     @SuppressWarnings("unchecked")
     private static <R> RepositoryBuilder<R> of(Class<R> type) {
-        R answersNothing =
-                (R) Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> null);
+        R answersNothing = (R) Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> null);
         return of(type, answersNothing);
     }
 
@@ -90,13 +90,15 @@ class RepositoryBuilderTest {
                         .selfContained("cancel(UUID)", "place(long)")
                         .build())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("\n- reads(\"find*\") matches no method; there are cancel(UUID), cancel(UUID, String),"
-                        + " count(), place(long, String)")
+                .hasMessageContaining(
+                        "\n- reads(\"find*\") matches no method; there are cancel(UUID), cancel(UUID, String),"
+                                + " count(), place(long, String)")
                 .hasMessageContaining("\n- selfContained(\"place(long)\") matches no method")
                 .hasMessageContaining("\n- lock(\"invoice\", \"invoice\") finds a lock in no method")
                 .hasMessageContaining("\n- lock(BigDecimal.class, …) finds a lock in no method")
-                .hasMessageContaining("\n- cancel(UUID) is named by several rules, reads and selfContained, and only one can be"
-                        + " true")
+                .hasMessageContaining(
+                        "\n- cancel(UUID) is named by several rules, reads and selfContained, and only one can be"
+                                + " true")
                 .satisfies(thrown -> assertThat(thrown.getMessage().lines()).hasSize(6));
     }
 
@@ -112,8 +114,9 @@ class RepositoryBuilderTest {
         orders.cancel(new UUID(0, 1), "passes as it is said to read");
         assertThatThrownBy(() -> orders.cancel(new UUID(0, 1)))
                 .isInstanceOf(UnfencedWriteException.class)
-                .hasMessageContaining("orders.unit(LockName.of(\"order\", \"00000000-0000-0000-0000-000000000001\"), o -> {"
-                        + " …; o.cancel(order); });");
+                .hasMessageContaining(
+                        "orders.unit(LockName.of(\"order\", \"00000000-0000-0000-0000-000000000001\"), o -> {"
+                                + " …; o.cancel(order); });");
         assertThatThrownBy(() -> orders.place(7, "text"))
                 .isInstanceOf(UnfencedWriteException.class)
                 .hasMessageStartingWith("Orders.place(long, String) under 'customer:7' refused outside of a unit");
@@ -127,10 +130,11 @@ class RepositoryBuilderTest {
 
         assertThatThrownBy(() -> of(nameless).lock("account", "id").build())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("FencedRepository of Nameless cannot be built:\n- save(long, long) has no lock: the names of its"
-                        + " arguments are not in the class file. Compile Nameless with -parameters (Maven:"
-                        + " <maven.compiler.parameters>true, Gradle: options.compilerArgs.add(\"-parameters\")), or say where its"
-                        + " lock is: .lockBy(\"save\", arguments -> LockName.of(…, arguments.get(0)))");
+                .hasMessage(
+                        "FencedRepository of Nameless cannot be built:\n- save(long, long) has no lock: the names of its"
+                                + " arguments are not in the class file. Compile Nameless with -parameters (Maven:"
+                                + " <maven.compiler.parameters>true, Gradle: options.compilerArgs.add(\"-parameters\")), or say where its"
+                                + " lock is: .lockBy(\"save\", arguments -> LockName.of(…, arguments.get(0)))");
         assertThat(of(nameless)
                         .lockBy("save", arguments -> LockName.of("account", arguments.get(0)))
                         .build()
@@ -146,8 +150,9 @@ class RepositoryBuilderTest {
     void rule11AnArgumentThatIsNoKeyIsRefused() {
         assertThatThrownBy(() -> of(Prices.class).lock("price", "id").build())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageEndingWith("\n- set(BigDecimal, long) its argument id is a BigDecimal, and a name of a lock is made of"
-                        + " strings, whole numbers and UUIDs. Say how: .lock(BigDecimal.class, it -> LockName.of(\"price\", …))");
+                .hasMessageEndingWith(
+                        "\n- set(BigDecimal, long) its argument id is a BigDecimal, and a name of a lock is made of"
+                                + " strings, whole numbers and UUIDs. Say how: .lock(BigDecimal.class, it -> LockName.of(\"price\", …))");
     }
 
     // 9: results that come later.
@@ -180,9 +185,10 @@ class RepositoryBuilderTest {
     void rule9ResultsThatComeAfterTheUnitAreRefusedAlsoOfMethodsThatRead() {
         assertThatThrownBy(() -> of(Late.class).reads("*").build())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("\n- stream() returns a Stream, whose content is read or written after the method has"
-                        + " returned, and so outside of its unit. Return a list or a value, or take a function that is called with"
-                        + " each row")
+                .hasMessageContaining(
+                        "\n- stream() returns a Stream, whose content is read or written after the method has"
+                                + " returned, and so outside of its unit. Return a list or a value, or take a function that is called with"
+                                + " each row")
                 .satisfies(thrown -> assertThat(thrown.getMessage().lines().skip(1))
                         .extracting(line -> line.substring(2, line.indexOf(" returns")))
                         .containsExactly(
@@ -273,7 +279,8 @@ class RepositoryBuilderTest {
 
         assertThatThrownBy(() -> users.save(new Users.User("eva")))
                 .isInstanceOf(NullPointerException.class)
-                .hasMessage("the function of .lock or .lockEach for User returned null for argument 1, and not the name of a lock");
+                .hasMessage(
+                        "the function of .lock or .lockEach for User returned null for argument 1, and not the name of a lock");
     }
 
     // 13: default methods, classes.
@@ -343,14 +350,17 @@ class RepositoryBuilderTest {
     void rule13AClassGetsUnitsAndNoProxyAndNoRules() {
         Greetings greetings = new Greetings();
 
-        assertThatThrownBy(() -> of(Greetings.class, greetings).lock("greeting", "id").build())
+        assertThatThrownBy(() ->
+                        of(Greetings.class, greetings).lock("greeting", "id").build())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Greetings is a class, and only an interface can be implemented anew. Extract one, or end with"
-                        + " buildUnits(), which runs units with the class as it is and refuses nothing outside of them.");
+                .hasMessage(
+                        "Greetings is a class, and only an interface can be implemented anew. Extract one, or end with"
+                                + " buildUnits(), which runs units with the class as it is and refuses nothing outside of them.");
         assertThatThrownBy(() -> of(Greetings.class, greetings).reads("find").buildUnits())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Rules for methods of Greetings given, and without a proxy nothing enforces them. Leave them out, or"
-                        + " use build() with an interface.");
+                .hasMessage(
+                        "Rules for methods of Greetings given, and without a proxy nothing enforces them. Leave them out, or"
+                                + " use build() with an interface.");
         assertThat(of(Greetings.class, greetings).buildUnits()).isNotNull();
     }
 
@@ -360,7 +370,9 @@ class RepositoryBuilderTest {
     void rule8ACheckedExceptionThatAMethodDoesNotDeclareIsNamedAndNotHidden() {
         IOException secret = new IOException("disk full");
         Greeting greeting = of(Greeting.class, (Greeting) Proxy.newProxyInstance(
-                        Greeting.class.getClassLoader(), new Class<?>[] {Greeting.class}, (proxy, method, arguments) -> {
+                        Greeting.class.getClassLoader(),
+                        new Class<?>[] {Greeting.class},
+                        (proxy, method, arguments) -> {
                             throw new AssertionError();
                         }))
                 .lock("greeting", "id")
@@ -376,8 +388,9 @@ class RepositoryBuilderTest {
         assertThatThrownBy(() -> greeting.find("eva")).isInstanceOf(AssertionError.class);
         assertThatThrownBy(() -> throwing.find("eva"))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("Greeting.find(String) threw java.io.IOException: disk full, which it does not declare, and a proxy"
-                        + " cannot pass that on. Declare it there.")
+                .hasMessage(
+                        "Greeting.find(String) threw java.io.IOException: disk full, which it does not declare, and a proxy"
+                                + " cannot pass that on. Declare it there.")
                 .hasCause(secret);
     }
 

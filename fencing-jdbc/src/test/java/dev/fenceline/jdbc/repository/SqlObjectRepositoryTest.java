@@ -33,14 +33,15 @@ class SqlObjectRepositoryTest extends JdbiRepositoryContract {
 
     @Test
     void aJdbiWithoutThePluginIsFoundWhenTheRepositoryIsBuilt() {
-        RepositoryBuilder<Accounts> builder = ruled(FencedRepository.of(
-                        Accounts.class, JdbiFence.on(Jdbi.create(bank.source())), bank.locks())
-                .sqlObject(SqlAccounts.class));
+        RepositoryBuilder<Accounts> builder =
+                ruled(FencedRepository.of(Accounts.class, JdbiFence.on(Jdbi.create(bank.source())), bank.locks())
+                        .sqlObject(SqlAccounts.class));
 
         assertThatThrownBy(builder::build)
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("FencedRepository of Accounts cannot be built:\n- nothing in this Jdbi can attach SqlAccounts to a"
-                        + " handle: call jdbi.installPlugin(new SqlObjectPlugin()), and annotate its methods with @SqlQuery and"
-                        + " @SqlUpdate");
+                .hasMessage(
+                        "FencedRepository of Accounts cannot be built:\n- nothing in this Jdbi can attach SqlAccounts to a"
+                                + " handle: call jdbi.installPlugin(new SqlObjectPlugin()), and annotate its methods with @SqlQuery and"
+                                + " @SqlUpdate");
     }
 }
