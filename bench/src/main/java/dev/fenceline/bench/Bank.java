@@ -11,6 +11,7 @@ import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.PostgresServer;
 import dev.fenceline.testkit.PostgresSpec;
+import dev.fenceline.testkit.RedisServer;
 import dev.fenceline.testkit.RedisSpec;
 import dev.fenceline.testkit.Servers;
 import java.sql.Connection;
@@ -20,6 +21,8 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /** A PostgreSQL that waits for its disk, with the fence schema, and the locks whose tokens its writers have. */
@@ -42,8 +45,11 @@ final class Bank implements AutoCloseable {
 
     private static final int CONNECTIONS = 10;
 
+    private static final Pattern SCRIPTS = Pattern.compile("cmdstat_evalsha:calls=([0-9]+)");
+
     private final EmbeddedServers servers = Servers.embedded();
     private final PostgresServer postgres;
+    private final RedisServer redis;
     private final String database;
     private final Map<Commits, HikariDataSource> pools = new EnumMap<>(Commits.class);
     private final Locks locks;
@@ -55,8 +61,9 @@ final class Bank implements AutoCloseable {
             pools.put(commits, pool(commits));
         }
         FenceMigrations.on(source(Commits.SYNCHRONOUS)).install();
+        this.redis = servers.redis(RedisSpec.master());
         this.locks = RedisLocks.connect(
-                servers.redis(RedisSpec.master()).uri(),
+                redis.uri(),
                 LockOptions.builder()
                         .lease(LEASE)
                         .maxHold(LEASE)
@@ -65,11 +72,33 @@ final class Bank implements AutoCloseable {
     }
 
     private HikariDataSource pool(Commits commits) {
+        return pool(
+                "&options=-c%20synchronous_commit%3D" + commits.setting(),
+                CONNECTIONS,
+                "bench-" + commits.name().toLowerCase(Locale.ROOT));
+    }
+
+    private HikariDataSource pool(String more, int connections, String name) {
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(postgres.jdbcUrl(database) + "&options=-c%20synchronous_commit%3D" + commits.setting());
-        config.setMaximumPoolSize(CONNECTIONS);
-        config.setPoolName("bench-" + commits.name().toLowerCase(Locale.ROOT));
+        config.setJdbcUrl(postgres.jdbcUrl(database) + more);
+        config.setMaximumPoolSize(connections);
+        config.setPoolName(name);
         return new HikariDataSource(config);
+    }
+
+    /** A pool of one connection whose {@link RoundTrips} are counted. */
+    HikariDataSource counted() {
+        return pool("&socketFactory=" + RoundTrips.class.getName(), 1, "bench-counted");
+    }
+
+    /** How many scripts Redis has run so far. */
+    long scripts() {
+        Matcher calls = SCRIPTS.matcher(redis.command("INFO", "commandstats"));
+        return calls.find() ? Long.parseLong(calls.group(1)) : 0;
+    }
+
+    Locks locks() {
+        return locks;
     }
 
     DataSource source(Commits commits) {

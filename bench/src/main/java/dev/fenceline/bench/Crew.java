@@ -1,5 +1,6 @@
 package dev.fenceline.bench;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -50,6 +51,23 @@ final class Crew implements AutoCloseable {
             results.add(result(future));
         }
         return results;
+    }
+
+    /** Has each thread write again and again for a while, and returns how long one write took of all threads together. */
+    double nanosPerWrite(Duration slice, List<Write> ofThreads) throws Exception {
+        long start = System.nanoTime();
+        long end = start + slice.toNanos();
+        List<Integer> done = all(thread -> {
+            Write write = ofThreads.get(thread);
+            int count = 0;
+            do {
+                write.run(count);
+                count++;
+            } while (System.nanoTime() - end < 0);
+            return count;
+        });
+        return (double) (System.nanoTime() - start)
+                / done.stream().mapToInt(Integer::intValue).sum();
     }
 
     private static <T> T result(Future<T> future) throws Exception {

@@ -57,24 +57,11 @@ final class PostgresForms implements Scenario {
         }
         try (Crew crew = new Crew(threads)) {
             return new Rounds(settings)
-                    .run(forms, (form, phase) -> nanosPerWrite(settings, crew, writes.getOrDefault(form, List.of())));
+                    .run(
+                            forms,
+                            (form, phase) ->
+                                    crew.nanosPerWrite(settings.slice(), writes.getOrDefault(form, List.of())));
         }
-    }
-
-    private static double nanosPerWrite(Settings settings, Crew crew, List<Write> writes) throws Exception {
-        long start = System.nanoTime();
-        long end = start + settings.slice().toNanos();
-        List<Integer> done = crew.all(thread -> {
-            Write write = writes.get(thread);
-            int count = 0;
-            do {
-                write.run(count);
-                count++;
-            } while (System.nanoTime() - end < 0);
-            return count;
-        });
-        return (double) (System.nanoTime() - start)
-                / done.stream().mapToInt(Integer::intValue).sum();
     }
 
     private static String table(String where, List<WriteForm> forms, Paired<WriteForm> nanos) {

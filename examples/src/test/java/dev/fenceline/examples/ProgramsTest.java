@@ -171,11 +171,6 @@ class ProgramsTest {
     }
 
     @Test
-    void aTestHasItsServersInThreeLines() {
-        assertThat(InYourTests.acquired()).isTrue();
-    }
-
-    @Test
     void workGoesOnElsewhereUnderTheSameClaim() throws Exception {
         assertThat(PartByPart.charge(REDIS, database)).isEqualTo(100_000);
         assertThat(balance()).isEqualTo(100_000);

@@ -18,17 +18,16 @@ class ReadmeTest {
     private static final Pattern BLOCK = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern SNIPPET =
             Pattern.compile("// snippet: [a-z-]+\\n(.*?)\\n *// end snippet", Pattern.DOTALL);
-    private static final String SOURCES = "src/main/java/dev/fenceline/examples";
 
     @Test
     void everyBlockOfTheReadmeIsASnippetAndEverySnippetIsInTheReadmeOrThePageOnSpring() throws IOException {
-        List<String> programs = snippets(Path.of(SOURCES));
-        List<String> spring = snippets(Path.of("spring-boot", SOURCES, "springboot"));
+        List<String> programs = new ArrayList<>(snippets(Path.of("src")));
+        programs.addAll(snippets(Path.of("checker-service", "src")));
+        List<String> spring = snippets(Path.of("spring-boot", "src"));
         List<String> readme = blocks("README.md");
-        List<String> page = blocks("docs/spring.md");
         assertThat(readme).isNotEmpty().doesNotHaveDuplicates().containsAll(programs);
         assertThat(Stream.concat(programs.stream(), spring.stream())).containsAll(readme);
-        assertThat(page).isNotEmpty().containsExactlyInAnyOrderElementsOf(spring);
+        assertThat(blocks("docs/spring.md")).isNotEmpty().containsExactlyInAnyOrderElementsOf(spring);
     }
 
     private static List<String> blocks(String page) throws IOException {
@@ -37,12 +36,17 @@ class ReadmeTest {
 
     private static List<String> snippets(Path folder) throws IOException {
         List<String> snippets = new ArrayList<>();
-        try (Stream<Path> sources = Files.list(folder)) {
-            for (Path source : sources.filter(Files::isRegularFile).sorted().toList()) {
+        try (Stream<Path> sources = Files.find(folder, 20, (file, attributes) -> isSource(file))) {
+            for (Path source : sources.sorted().toList()) {
                 snippets.addAll(found(SNIPPET, Files.readString(source)));
             }
         }
         return snippets;
+    }
+
+    /** Not this file, whose pattern would match. */
+    private static boolean isSource(Path file) {
+        return file.toString().endsWith(".java") && !file.endsWith("ReadmeTest.java");
     }
 
     private static List<String> found(Pattern pattern, String text) {

@@ -55,20 +55,26 @@ public final class ChildJvm implements AutoCloseable {
      * @return a running JVM
      */
     public static ChildJvm start(Class<?> main, String... args) {
+        return start(classPath(), List.of(), main.getName(), args);
+    }
+
+    /** Starts a program with a class path and options of its own. */
+    static ChildJvm start(String classPath, List<String> options, String main, String... args) {
         Path directory = Workspace.newDirectory("child");
         // A class path can be longer than a command line may be.
-        Path options = directory.resolve("java-options");
-        Workspace.write(options, "-cp\n\"" + classPath().replace("\\", "\\\\").replace("\"", "\\\"") + "\"\n");
+        Path file = directory.resolve("java-options");
+        Workspace.write(file, "-cp\n\"" + classPath.replace("\\", "\\\\").replace("\"", "\\\"") + "\"\n");
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "@" + options,
+                "@" + file,
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xmx256m",
                 "-Dfile.encoding=UTF-8",
                 "-Dstdout.encoding=UTF-8",
-                "-Dstderr.encoding=UTF-8",
-                main.getName()));
+                "-Dstderr.encoding=UTF-8"));
+        command.addAll(options);
+        command.add(main);
         command.addAll(List.of(args));
         try {
             Process process = new ProcessBuilder(command)
@@ -77,12 +83,12 @@ public final class ChildJvm implements AutoCloseable {
             Reaper.watch(process.pid(), "KILL", directory);
             return new ChildJvm(process, directory);
         } catch (IOException e) {
-            throw new IllegalStateException("Cannot start a JVM for " + main.getName() + ".", e);
+            throw new IllegalStateException("Cannot start a JVM for " + main + ".", e);
         }
     }
 
     /** Surefire may hand its own class path over in a jar with nothing but a manifest. */
-    private static String classPath() {
+    static String classPath() {
         return Optional.ofNullable(System.getProperty("surefire.test.class.path"))
                 .orElseGet(() -> System.getProperty("java.class.path", ""));
     }

@@ -18,7 +18,7 @@ import javax.sql.DataSource;
 final class LocalPostgres implements PostgresProcess {
 
     private static final String HOST = "127.0.0.1";
-    private static final String MAINTENANCE = "postgres";
+    static final String MAINTENANCE = "postgres";
     static final Duration LIMIT = Duration.ofSeconds(30);
     private static final int PORT_TRIES = 5;
 

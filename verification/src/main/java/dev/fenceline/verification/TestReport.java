@@ -72,7 +72,7 @@ public final class TestReport {
         System.out.println("Tests of this build" + selection.describe() + ":");
         for (Module module : modules) {
             System.out.printf(
-                    "  %-14s %4d ran in %2d classes, %d failed, %d skipped%n",
+                    "  %-16s %4d ran in %2d classes, %d failed, %d skipped%n",
                     module.name(),
                     module.ran(),
                     module.classes(),
@@ -98,7 +98,7 @@ public final class TestReport {
         int ran = modules.stream().mapToInt(Module::ran).sum();
         int failed = modules.stream().mapToInt(Module::failed).sum();
         int skipped = modules.stream().mapToInt(m -> m.skipped().size()).sum();
-        System.out.printf("  %-14s %4d ran, %d failed, %d skipped%n", "all", ran, failed, skipped);
+        System.out.printf("  %-16s %4d ran, %d failed, %d skipped%n", "all", ran, failed, skipped);
         if (!unlisted.isEmpty()) {
             System.out.println("Skipped without being on the list in verification/skips.txt: " + unlisted
                     + ". Make them run, or add them to the list with the reason.");

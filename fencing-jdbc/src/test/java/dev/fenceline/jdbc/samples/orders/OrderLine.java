@@ -1,0 +1,3 @@
+package dev.fenceline.jdbc.samples.orders;
+
+public record OrderLine(String product, int quantity, long cents) {}
