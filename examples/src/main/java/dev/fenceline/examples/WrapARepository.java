@@ -91,12 +91,11 @@ public final class WrapARepository {
     static FencedRepository<Accounts> book(FencedRepository<Accounts> accounts) throws InterruptedException {
         // snippet: units-of-a-repository
         accounts.proxy().withdraw(42, 1_250); // reads, computes and writes by itself: one call, one unit
-        accounts.unit(
-                LockName.of("account", 42),
-                a -> { // from the read to the write that is based on it
-                    Account account = a.findById(42);
-                    a.save(account.plus(500));
-                });
+        // From the read to the write that is based on it:
+        accounts.unit(LockName.of("account", 42), a -> {
+            Account account = a.findById(42);
+            a.save(account.plus(500));
+        });
         // end snippet
         return accounts;
     }
