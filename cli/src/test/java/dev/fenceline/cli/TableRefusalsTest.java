@@ -70,6 +70,30 @@ class TableRefusalsTest {
         assertThat(modes()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "plan",
+                "plan --for add-columns",
+                "apply --mode enforce",
+                "protect --mode enforce",
+                "sql",
+                "rollback-sql",
+                "add-columns"
+            })
+    void tablesOfTheFenceAndOfPostgresAreRefusedEachInItsLine(String command) {
+        String lock = command.endsWith("add-columns") && !command.startsWith("plan") ? "" : " --lock a --one-lock";
+        String[] words = (command + " --table fenceline.guard" + lock + " --table pg_catalog.pg_class" + lock
+                        + " --table information_schema.sql_sizing" + lock)
+                .split(" ");
+        assertThat(database.terminal().run(words).ends(1).said().lines())
+                .containsExactly(
+                        "fenceline: fenceline.guard: it is the fence's own. Protect the tables that hold your rows.",
+                        "fenceline: pg_catalog.pg_class: it is PostgreSQL's own. Protect the tables that hold your rows.",
+                        "fenceline: information_schema.sql_sizing: it is PostgreSQL's own. Protect the tables that hold your rows.");
+        assertThat(modes()).isEmpty();
+    }
+
     @Test
     void argumentsThatSayTooLittleOrTooMuchAreNamed() throws IOException {
         ScriptedTerminal terminal = database.terminal().in(folder);

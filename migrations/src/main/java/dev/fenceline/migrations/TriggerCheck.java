@@ -82,6 +82,16 @@ final class TriggerCheck {
     List<Difference> differences(Protect declared, List<Protect> said) throws SQLException {
         List<Difference> differences = new ArrayList<>();
         String subject = declared.table().toString();
+        Optional<Fault> notTheirs = declared.table().notTheirs();
+        if (notTheirs.isPresent()) {
+            visited.add(declared.table());
+            return List.of(new Difference(
+                    subject,
+                    Verifier.described(declared),
+                    "a table that cannot be protected: "
+                            + notTheirs.get().problem(),
+                    "Take it out of the declaration. " + notTheirs.get().remedy()));
+        }
         Protect actual = said.size() == 1 ? said.get(0) : declared;
         Optional<Shape> exists = shape(actual);
         if (exists.isEmpty()) {

@@ -493,14 +493,26 @@ AS $$
 DECLARE
     v_kind "char";
     v_partition boolean;
+    v_schema text;
     v_why text;
     v_hint text := 'Protect the tables that hold the rows.';
     v_names text;
 BEGIN
-    SELECT c.relkind, c.relispartition INTO v_kind, v_partition FROM pg_class c WHERE c.oid = p_table;
+    -- A temporary table is its session's own, whatever its schema is called.
+    SELECT c.relkind, c.relispartition, CASE WHEN c.relpersistence <> 't' THEN n.nspname END
+      INTO v_kind, v_partition, v_schema
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.oid = p_table;
     IF v_kind IS NULL THEN
         v_why := 'there is no such table';
         v_hint := 'Name a table that exists.';
+    ELSIF v_schema = 'fenceline' THEN
+        -- Protected, the guard would refuse the claims that open it.
+        v_why := 'it is the fence''s own';
+        v_hint := 'Protect the tables that hold your rows.';
+    ELSIF v_schema = 'information_schema' OR starts_with(v_schema, 'pg_') THEN
+        v_why := 'it is PostgreSQL''s own';
+        v_hint := 'Protect the tables that hold your rows.';
     ELSIF v_kind IN ('v', 'm') THEN
         SELECT string_agg(DISTINCT d.refobjid::regclass::text, ', ') INTO v_names
           FROM pg_rewrite r
