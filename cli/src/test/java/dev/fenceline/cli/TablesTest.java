@@ -169,6 +169,33 @@ class TablesTest {
     }
 
     @Test
+    void theUndoIsWrittenWhereFlywayDoesNotLook() throws IOException {
+        Path migrations = Files.createDirectory(folder.resolve("migration"));
+        Path undos = Files.createDirectory(folder.resolve("undo"));
+        Path undo = undos.resolve("U48__fenceline.sql");
+
+        Ran ran = database.terminal()
+                .run(and(
+                        "sql",
+                        ORDERS,
+                        "--out",
+                        migrations.toString(),
+                        "--version",
+                        "48",
+                        "--undo",
+                        undos.toString()))
+                .ends(0);
+        assertThat(ran.out().lines())
+                .containsExactly(
+                        "Written: " + migrations.resolve("V48__fenceline.sql") + " and " + undo + ".",
+                        "Nothing runs the undo by itself. When it is wanted: psql -v ON_ERROR_STOP=1 -f " + undo);
+        assertThat(undo).isNotEmptyFile();
+        database.terminal()
+                .run(and("sql", ORDERS, "--undo", undos.toString()))
+                .fails(2, "--undo goes with --out; without that, rollback-sql prints the undo.");
+    }
+
+    @Test
     void theWayBackFromEnforceIsObserveWhereItWasObserving() {
         database.terminal().run(and("apply", ORDERS)).ends(0);
         Ran undo = database.terminal()
