@@ -197,7 +197,7 @@ final class Planner {
             return Judged.of(ProtectionSteps.unprotect(unprotect, table), ProtectionSteps.warnings(unprotect, table));
         }
         if (change instanceof AddColumns columns) {
-            return Judged.of(ColumnSteps.add(columns, table), ColumnSteps.warnings(columns));
+            return Judged.of(ColumnSteps.add(columns, table), ColumnSteps.warnings(columns, table));
         }
         DropColumns columns = (DropColumns) change;
         return Judged.of(ColumnSteps.drop(columns, table), ColumnSteps.warnings(columns));
