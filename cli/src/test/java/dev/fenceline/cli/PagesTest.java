@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -20,6 +22,7 @@ import picocli.CommandLine.ParameterException;
 class PagesTest {
 
     private static final Pattern SPAN = Pattern.compile("`([^`]+)`");
+    private static final Pattern CODE = Pattern.compile("\"((?:postgres|redis)-[a-z-]+)\"");
     private static final Pattern WORD = Pattern.compile("'([^']*)'|\"([^\"]*)\"|(\\S+)");
 
     /** A command as a page has it; in a console it is whole, and in a sentence it may leave out what it is not about. */
@@ -108,6 +111,32 @@ class PagesTest {
         }
         assertThat(misread).isEmpty();
         assertThat(read).as("commands that were found").isGreaterThan(50);
+    }
+
+    /** Whoever looks up what a doctor has found finds it. */
+    @Test
+    void everyCodeOfADoctorIsOnThePageForOperators() throws IOException {
+        String page = Files.readString(Path.of("../docs/operations.md"));
+        Set<String> codes = new TreeSet<>(Set.of("postgres-unasked", "redis-unasked"));
+        for (String module : List.of("../migrations", "../lock")) {
+            try (Stream<Path> files = Files.walk(Path.of(module, "src/main/java"))) {
+                for (Path file : files.filter(each -> each.toString().endsWith(".java"))
+                        .toList()) {
+                    Matcher code = CODE.matcher(Files.readString(file));
+                    while (code.find()) {
+                        codes.add(code.group(1));
+                    }
+                }
+            }
+        }
+        assertThat(codes).hasSizeGreaterThan(35);
+        // A row may name several: `postgres-schema-missing`, `-old`, `-new`.
+        assertThat(codes.stream()
+                        .filter(code -> !page.contains("`" + code + "`")
+                                && !page.contains("`" + code.substring(code.lastIndexOf('-')) + "`"))
+                        .toList())
+                .as("in docs/operations.md")
+                .isEmpty();
     }
 
     @Test
