@@ -41,8 +41,9 @@ final class WriteSql extends TellPlan {
             names = "--undo",
             paramLabel = "FOLDER",
             order = 33,
-            description = "Where the undo goes, rather than beside: Flyway's free edition takes it for a migration whose name is"
-                    + " wrong, also in a folder below its own.")
+            description =
+                    "Where the undo goes, rather than beside: Flyway's free edition takes it for a migration whose name is"
+                            + " wrong, also in a folder below its own.")
     private @Nullable Path undos;
 
     WriteSql(Terminal terminal) {

@@ -74,7 +74,8 @@ class ConnectionTest {
                                 + " jdbc:postgresql://host[:port]/database.");
         new ScriptedTerminal()
                 .run("install", "--url", url)
-                .failsWith(2, "The address of --url names no database. It reads postgresql://[user@]host[:port]/database");
+                .failsWith(
+                        2, "The address of --url names no database. It reads postgresql://[user@]host[:port]/database");
     }
 
     @ParameterizedTest

@@ -110,13 +110,15 @@ class DeclarationFileTest {
     void aFileMayListNoTableForVerifyAlone() throws IOException {
         Path file = file("tables: []\n");
         assertThat(DeclarationFile.read(file)).isEmpty();
-        for (String command : List.of("plan", "apply", "protect --mode observe", "sql", "rollback-sql", "unprotect", "add-columns")) {
+        for (String command :
+                List.of("plan", "apply", "protect --mode observe", "sql", "rollback-sql", "unprotect", "add-columns")) {
             new ScriptedTerminal()
                     .with("FENCELINE_URL", "postgresql://localhost:1/x")
                     .run((command + " --file " + file).split(" "))
                     .fails(
                             2,
-                            "The file " + file + " lists no table, so there is nothing to do. It lists them as tables: [{table: app.order,"
+                            "The file " + file
+                                    + " lists no table, so there is nothing to do. It lists them as tables: [{table: app.order,"
                                     + " lock: order, key: [id], mode: observe}]");
         }
         new ScriptedTerminal()

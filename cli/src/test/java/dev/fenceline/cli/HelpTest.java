@@ -175,10 +175,12 @@ class HelpTest {
                 .flatMap(command -> command.getCommandSpec().args().stream())
                 .filter(argument -> argument.completionCandidates() != null)
                 .toList();
-        assertThat(offering).hasSizeGreaterThan(8).allSatisfy(argument -> assertThat(argument.completionCandidates())
-                .allSatisfy(word -> assertThat(argument.converters()[0].convert(word))
-                        .as(argument.paramLabel())
-                        .isNotNull()));
+        assertThat(offering)
+                .hasSizeGreaterThan(8)
+                .allSatisfy(argument -> assertThat(argument.completionCandidates())
+                        .allSatisfy(word -> assertThat(argument.converters()[0].convert(word))
+                                .as(argument.paramLabel())
+                                .isNotNull()));
     }
 
     @Test

@@ -119,7 +119,8 @@ class LocksTest {
                     .contains("Lock 'report:nightly' (fenced) is free.")
                     .element(1)
                     .asString()
-                    .startsWith("The other lock of that name is taken: report:nightly (efficiency) held by billing (host ")
+                    .startsWith(
+                            "The other lock of that name is taken: report:nightly (efficiency) held by billing (host ")
                     .endsWith(". Show it: fenceline locks show report:nightly --kind efficiency");
             JsonNode shown = terminal().run(and(show, "--json")).ends(0).json();
             assertThat(shown.at("/lock").isNull()).isTrue();
@@ -133,14 +134,15 @@ class LocksTest {
                                     + " (efficiency) held by billing",
                             "Nothing was released. If you mean that one: fenceline locks force-release report:nightly --kind"
                                     + " efficiency");
-            assertThat(terminal()
-                            .run(and(force, "--kind", "fenced"))
-                            .ends(0)
-                            .out())
-                    .startsWith("Lock 'report:nightly' (fenced) is free already.\nThe other lock of that name is taken: ");
+            assertThat(terminal().run(and(force, "--kind", "fenced")).ends(0).out())
+                    .startsWith(
+                            "Lock 'report:nightly' (fenced) is free already.\nThe other lock of that name is taken: ");
             assertThat(locks.efficiency(name).tryAcquire()).isEmpty();
 
-            assertThat(terminal().run(and(force, "--kind", "efficiency")).ends(0).out())
+            assertThat(terminal()
+                            .run(and(force, "--kind", "efficiency"))
+                            .ends(0)
+                            .out())
                     .startsWith("Released: report:nightly (efficiency) held by billing");
             nightly.close();
             FencedLease fenced = locks.fenced(name).tryAcquire().orElseThrow();

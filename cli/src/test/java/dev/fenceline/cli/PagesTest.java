@@ -66,13 +66,16 @@ class PagesTest {
         }
         String first = text.split(" ")[0];
         boolean command = text.contains(" ")
-                && Fenceline.commandLine(new ScriptedTerminal()).getSubcommands().containsKey(first);
+                && Fenceline.commandLine(new ScriptedTerminal())
+                        .getSubcommands()
+                        .containsKey(first);
         return command ? Optional.of("fenceline " + text) : Optional.empty();
     }
 
     private static Optional<String> misread(Written written) {
         List<String> words = new ArrayList<>();
-        Matcher word = WORD.matcher(written.text().replaceFirst("^fenceline ", "").replaceFirst(" ?…$", ""));
+        Matcher word =
+                WORD.matcher(written.text().replaceFirst("^fenceline ", "").replaceFirst(" ?…$", ""));
         while (word.find()) {
             words.add(Stream.of(1, 2, 3)
                     .map(word::group)
@@ -90,7 +93,8 @@ class PagesTest {
                     ? Optional.of(String.valueOf(e.getMessage()))
                     : words.stream()
                             .filter(each -> each.startsWith("-"))
-                            .filter(each -> !command.getCommandSpec().optionsMap().containsKey(each))
+                            .filter(each ->
+                                    !command.getCommandSpec().optionsMap().containsKey(each))
                             .map(each -> "Unknown option " + each)
                             .findFirst();
         } catch (ParameterException e) {
@@ -105,8 +109,7 @@ class PagesTest {
         for (Path page : pages()) {
             for (Written written : commands(page)) {
                 read++;
-                misread(written)
-                        .ifPresent(why -> misread.add(written.where() + ": " + written.text() + ": " + why));
+                misread(written).ifPresent(why -> misread.add(written.where() + ": " + written.text() + ": " + why));
             }
         }
         assertThat(misread).isEmpty();
@@ -120,8 +123,8 @@ class PagesTest {
         Set<String> codes = new TreeSet<>(Set.of("postgres-unasked", "redis-unasked"));
         for (String module : List.of("../migrations", "../lock")) {
             try (Stream<Path> files = Files.walk(Path.of(module, "src/main/java"))) {
-                for (Path file : files.filter(each -> each.toString().endsWith(".java"))
-                        .toList()) {
+                for (Path file :
+                        files.filter(each -> each.toString().endsWith(".java")).toList()) {
                     Matcher code = CODE.matcher(Files.readString(file));
                     while (code.find()) {
                         codes.add(code.group(1));
@@ -147,8 +150,8 @@ class PagesTest {
                 .hasValue("Unknown option --way");
         assertThat(misread(new Written("", "fenceline protect", true)))
                 .hasValue("Missing required option: '--mode=MODE'");
-        assertThat(misread(new Written("", "fenceline instal", false))).hasValueSatisfying(why -> assertThat(why)
-                .contains("instal"));
+        assertThat(misread(new Written("", "fenceline instal", false)))
+                .hasValueSatisfying(why -> assertThat(why).contains("instal"));
         assertThat(misread(new Written("", "fenceline unprotect --table 'app.\"Odd Name\"'", true)))
                 .isEmpty();
         assertThat(commanded("apply")).isEmpty();

@@ -104,8 +104,9 @@ class TablesTest {
         ScriptedTerminal terminal = database.terminal().in(folder);
         terminal.run("apply").ends(0);
         terminal.run("unprotect", "--table", "many_7", "--yes").ends(0);
-        String already = "so already: public.many_1, public.many_2, public.many_3, public.many_4, public.many_5 and 1 more"
-                + " (--verbose names them)";
+        String already =
+                "so already: public.many_1, public.many_2, public.many_3, public.many_4, public.many_5 and 1 more"
+                        + " (--verbose names them)";
 
         assertThat(terminal.run("plan").ends(0).out().lines())
                 .hasSize(4)
@@ -204,15 +205,7 @@ class TablesTest {
         Path undo = undos.resolve("U48__fenceline.sql");
 
         Ran ran = database.terminal()
-                .run(and(
-                        "sql",
-                        ORDERS,
-                        "--out",
-                        migrations.toString(),
-                        "--version",
-                        "48",
-                        "--undo",
-                        undos.toString()))
+                .run(and("sql", ORDERS, "--out", migrations.toString(), "--version", "48", "--undo", undos.toString()))
                 .ends(0);
         assertThat(ran.out().lines())
                 .containsExactly(

@@ -19,8 +19,10 @@ import org.w3c.dom.NodeList;
 class PublishedDependenciesTest {
 
     private static List<String> netty(InputStream pom) throws Exception {
-        Element project =
-                DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(pom).getDocumentElement();
+        Element project = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(pom)
+                .getDocumentElement();
         List<String> names = new ArrayList<>();
         NodeList dependencies = project.getElementsByTagName("dependency");
         for (int i = 0; i < dependencies.getLength(); i++) {

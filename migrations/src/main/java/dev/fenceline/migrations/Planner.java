@@ -47,7 +47,8 @@ final class Planner {
         List<TableName> loosened = new ArrayList<>();
         for (Change change : changes) {
             Catalogue.Found table = Objects.requireNonNull(found.get(change.table()));
-            Optional<Fault> notTheirs = isForUsersTables(change) ? change.table().notTheirs() : Optional.empty();
+            Optional<Fault> notTheirs =
+                    isForUsersTables(change) ? change.table().notTheirs() : Optional.empty();
             Judged judged;
             if (notTheirs.isPresent()) {
                 judged = Judged.faulty(List.of(notTheirs.get()));

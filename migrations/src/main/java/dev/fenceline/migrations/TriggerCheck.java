@@ -94,8 +94,7 @@ final class TriggerCheck {
             return List.of(new Difference(
                     subject,
                     Verifier.described(declared),
-                    "a table that cannot be protected: "
-                            + notTheirs.get().problem(),
+                    "a table that cannot be protected: " + notTheirs.get().problem(),
                     "Take it out of the declaration. " + notTheirs.get().remedy()));
         }
         Protect actual = said.size() == 1 ? said.get(0) : declared;
@@ -145,8 +144,8 @@ final class TriggerCheck {
                     shape.state(),
                     member.equals(declared.table())
                             ? AGAIN
-                            : "It is a partition of " + declared.table() + ": protect that again, by planning and applying its"
-                                    + " declaration.",
+                            : "It is a partition of " + declared.table()
+                                    + ": protect that again, by planning and applying its" + " declaration.",
                     differences);
         }
         return differences;

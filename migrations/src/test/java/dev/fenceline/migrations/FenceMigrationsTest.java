@@ -109,9 +109,8 @@ class FenceMigrationsTest {
 
         assertThatThrownBy(() -> FenceMigrations.on(database.as(role)).install())
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage(
-                        "Installing the fence schema failed: ERROR: permission denied for database " + database.name()
-                                + " (SQLSTATE 42501). To do: have an administrator run: " + remedy + ".");
+                .hasMessage("Installing the fence schema failed: ERROR: permission denied for database "
+                        + database.name() + " (SQLSTATE 42501). To do: have an administrator run: " + remedy + ".");
 
         database.execute(remedy);
         FenceMigrations.on(database.as(role)).install();
@@ -128,8 +127,9 @@ class FenceMigrationsTest {
         assertThatThrownBy(() -> FenceMigrations.on(database.as(role)).install())
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessageContaining("permission denied for schema fenceline (SQLSTATE 42501)")
-                .hasMessageEndingWith("To do: connect as the owner of schema fenceline, or, while it is empty, have him run: "
-                        + remedy + ".");
+                .hasMessageEndingWith(
+                        "To do: connect as the owner of schema fenceline, or, while it is empty, have him run: "
+                                + remedy + ".");
 
         database.execute(remedy);
         FenceMigrations.on(database.as(role)).install();
@@ -288,8 +288,9 @@ class FenceMigrationsTest {
 
         assertThatThrownBy(() -> FenceMigrations.on(database.source()).grantTo("postgres"))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessageContaining("schema \"fenceline\" does not exist (SQLSTATE 3F000). To do: install the schema of this"
-                        + " release first: FenceMigrations.on(owner).install().");
+                .hasMessageContaining(
+                        "schema \"fenceline\" does not exist (SQLSTATE 3F000). To do: install the schema of this"
+                                + " release first: FenceMigrations.on(owner).install().");
     }
 
     @ParameterizedTest

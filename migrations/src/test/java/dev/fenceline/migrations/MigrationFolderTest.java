@@ -53,8 +53,7 @@ class MigrationFolderTest {
         MigrationFolder apart = new MigrationFolder(migrations, undos);
 
         assertThat(apart.write("48", "fence", "do", "undo"))
-                .isEqualTo(new MigrationFiles(
-                        migrations.resolve("V48__fence.sql"), undos.resolve("U48__fence.sql")));
+                .isEqualTo(new MigrationFiles(migrations.resolve("V48__fence.sql"), undos.resolve("U48__fence.sql")));
         assertThat(files()).containsExactly("migration/V48__fence.sql", "undo/U48__fence.sql");
 
         Files.delete(migrations.resolve("V48__fence.sql"));

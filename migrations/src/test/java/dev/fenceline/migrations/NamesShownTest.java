@@ -17,11 +17,10 @@ class NamesShownTest {
 
     @Test
     void asTheServerQuotesThem() {
-        List<String> names = Database.empty()
-                .rows("SELECT word FROM pg_get_keywords() UNION ALL " + ODD);
+        List<String> names = Database.empty().rows("SELECT word FROM pg_get_keywords() UNION ALL " + ODD);
         List<String> quoted = Database.empty()
-                .rows("SELECT quote_ident(word) FROM pg_get_keywords() UNION ALL SELECT quote_ident(column1) FROM (" + ODD
-                        + ") AS odd");
+                .rows("SELECT quote_ident(word) FROM pg_get_keywords() UNION ALL SELECT quote_ident(column1) FROM ("
+                        + ODD + ") AS odd");
 
         assertThat(names).hasSizeGreaterThan(400);
         assertThat(names.stream().map(Identifiers::shown).toList()).containsExactlyElementsOf(quoted);
@@ -53,17 +52,19 @@ class NamesShownTest {
         database.execute("CREATE TABLE app.order_2 PARTITION OF app.\"order\" FOR VALUES FROM (10) TO (20)");
         assertThat(migrations.verify(List.of(order)).differences())
                 .extracting(Difference::toString)
-                .containsExactly("app.order_2: expected trigger fenceline_truncate, found none. It is a partition of app.\"order\": protect"
-                        + " that again, by planning and applying its declaration.");
+                .containsExactly(
+                        "app.order_2: expected trigger fenceline_truncate, found none. It is a partition of app.\"order\": protect"
+                                + " that again, by planning and applying its declaration.");
     }
 
     /** One that was protected by itself and attached since has a name of its own: nothing is declared for its root. */
     @Test
     void aProtectedTableThatWasAttachedToOneThatIsNotKeepsItsName() {
         Database database = Database.prepared();
-        database.execute("CREATE TABLE part (id int, at int); SELECT fenceline.protect('part', 'part', '{id}', 'observe');"
-                + " CREATE TABLE root (id int, at int) PARTITION BY RANGE (at);"
-                + " ALTER TABLE root ATTACH PARTITION part FOR VALUES FROM (0) TO (10); INSERT INTO root VALUES (1, 2)");
+        database.execute(
+                "CREATE TABLE part (id int, at int); SELECT fenceline.protect('part', 'part', '{id}', 'observe');"
+                        + " CREATE TABLE root (id int, at int) PARTITION BY RANGE (at);"
+                        + " ALTER TABLE root ATTACH PARTITION part FOR VALUES FROM (0) TO (10); INSERT INTO root VALUES (1, 2)");
 
         assertThat(FenceOperations.on(database.source()).violations(Duration.ofHours(1)))
                 .extracting(Violations::relation)

@@ -102,9 +102,10 @@ class OwnTablesTest {
                 .hasMessageContaining("INSERT on fenceline.guard refused: it needs lock 'guard:account%3A42'");
         assertThat(migrations.worded(Wording.SHELL).doctor())
                 .extracting(Finding::toString)
-                .contains("ERROR postgres-own-table: table fenceline.guard is protected as if it were yours, by fenceline_insert,"
-                        + " fenceline_update. The fence itself may be refused there, claims among it. As the owner take them off:"
-                        + " fenceline unprotect --table fenceline.guard.");
+                .contains(
+                        "ERROR postgres-own-table: table fenceline.guard is protected as if it were yours, by fenceline_insert,"
+                                + " fenceline_update. The fence itself may be refused there, claims among it. As the owner take them off:"
+                                + " fenceline unprotect --table fenceline.guard.");
 
         migrations.plan(Unprotect.table("fenceline.guard")).apply(ApplyOptions.defaults());
 
@@ -115,8 +116,9 @@ class OwnTablesTest {
     @Test
     void aDeclarationOfOneIsADifferenceThatNothingCanMend() {
         Protect guard = Protect.table("fenceline.guard").lock("guard", "lock").enforce();
-        String told = "fenceline.guard: expected enforce by lock class 'guard' and key [lock], found a table that cannot be protected:"
-                + " it is the fence's own. Take it out of the declaration. Protect the tables that hold your rows.";
+        String told =
+                "fenceline.guard: expected enforce by lock class 'guard' and key [lock], found a table that cannot be protected:"
+                        + " it is the fence's own. Take it out of the declaration. Protect the tables that hold your rows.";
 
         assertThat(migrations.verify(List.of(guard)).differences())
                 .extracting(Difference::toString)
@@ -128,7 +130,6 @@ class OwnTablesTest {
                 .contains(told);
         assertThat(migrations.verify(List.of()).differences())
                 .extracting(Difference::subject, Difference::expected)
-                .contains(tuple(
-                        "fenceline.guard", "no protection, since none is declared"));
+                .contains(tuple("fenceline.guard", "no protection, since none is declared"));
     }
 }

@@ -126,8 +126,9 @@ class ProtectionSchemaTest {
     void theHintForAColumnThatIsNoKeyCanBeFollowed(String type, boolean generated) throws SQLException {
         Database.run(database.source(), "DROP TABLE IF EXISTS hinted; CREATE TABLE hinted (\"No key\" " + type + ")");
         String add = "ALTER TABLE hinted ADD COLUMN key text GENERATED ALWAYS AS (\"No key\"::text) STORED";
-        String beginning = "Hint: A key is made of text, whole numbers, enums and UUIDs. Name other columns: a lock may cover several"
-                + " rows. Or add a";
+        String beginning =
+                "Hint: A key is made of text, whole numbers, enums and UUIDs. Name other columns: a lock may cover several"
+                        + " rows. Or add a";
 
         assertThatThrownBy(() -> Database.run(
                         database.source(), "SELECT fenceline.protect('hinted', 'hinted', ARRAY['No key'], 'observe')"))
