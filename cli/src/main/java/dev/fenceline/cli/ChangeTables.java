@@ -35,6 +35,6 @@ abstract class ChangeTables extends Subcommand {
         if (!Steps.nothingToDo(plan)) {
             before(plan);
         }
-        return Steps.report(settings.apply(plan)).field("warnings", plan.warnings());
+        return Steps.report(settings.apply(plan), output).field("warnings", plan.warnings());
     }
 }

@@ -47,6 +47,16 @@ final class DeclarationFile {
         this.parser = parser;
     }
 
+    /** What there is at least one of, for commands that do something to each. */
+    static List<Declared> some(Path file) {
+        List<Declared> tables = read(file);
+        if (tables.isEmpty()) {
+            throw Failure.usage("The file " + file + " lists no table, so there is nothing to do. It lists them as "
+                    + TableOptions.EXAMPLE);
+        }
+        return tables;
+    }
+
     static List<Declared> read(Path file) {
         String text;
         try {
@@ -118,8 +128,8 @@ final class DeclarationFile {
         if (parser.nextToken() != null) {
             throw wrong("a second document begins here; one is read");
         }
-        if (tables.isEmpty()) {
-            throw wrong("it lists no table");
+        if (seen.isEmpty()) {
+            throw wrong("it lists no table; that none is protected reads 'tables: []'");
         }
         return tables;
     }

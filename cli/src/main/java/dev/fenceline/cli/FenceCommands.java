@@ -120,9 +120,11 @@ final class FenceCommands extends Group {
             LockName name = argument.name();
             Duration patience = Texts.duration("--wait", wait, "1ms", "1d");
             FenceOperations operations = postgres.operations().waitAtMost(patience);
-            confirmation.require(
-                    "This refuses every holder of lock '" + name + "' until he acquires anew; its mark is now "
-                            + operations.mark(name).map(Mark::toString).orElse("never claimed") + ".");
+            confirmation.require("This refuses every holder of lock '" + name + "' until he acquires anew; "
+                    + operations
+                            .mark(name)
+                            .map(mark -> "its mark is now " + mark + ".")
+                            .orElse("it was never claimed here, so look whether that is its name."));
             Mark mark = Progress.during(terminal, waiting(operations, name), progress -> operations.raise(name));
             return Report.ok()
                     .line(Report.Style.GOOD, "Raised: " + mark)

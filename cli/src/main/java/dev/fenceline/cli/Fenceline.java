@@ -11,7 +11,8 @@ import picocli.CommandLine.Option;
 /**
  * Brings the fence into a database and looks after it, from a shell: {@code java -jar fenceline-cli-all.jar --help}.
  *
- * <p><b>Guarantees:</b> an exit code says how a command ended: 0 done, 1 refused or something was found, 2 not understood, 3 a
+ * <p><b>Guarantees:</b> an exit code says how a command ended: 0 done, 1 refused or something was found, 2 not understood or something
+ * needed is missing, 3 a
  * server could not be reached, 4 done in part and to be run again, 5 a fault of this program, 130 interrupted. Failures are one line on standard
  * error. Passwords come from the environment, a file or a prompt, and are in no message.
  *
@@ -24,8 +25,8 @@ import picocli.CommandLine.Option;
         usageHelpAutoWidth = true,
         footer = {
             "",
-            "Exit codes: 0 done; 1 refused, or something was found; 2 not understood;",
-            "3 a server cannot be reached; 4 done in part, run it again; 5 a fault of fenceline;",
+            "Exit codes: 0 done; 1 refused, or something was found; 2 not understood, or an argument, a file or",
+            "a --yes is missing; 3 a server cannot be reached; 4 done in part, run it again; 5 a fault of fenceline;",
             "130 interrupted.",
             "",
             "Connections: --url or FENCELINE_URL, --redis or FENCELINE_REDIS. Passwords come, in this order, from",

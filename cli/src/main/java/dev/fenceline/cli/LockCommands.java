@@ -35,6 +35,7 @@ final class LockCommands extends Group {
                 paramLabel = "KIND",
                 order = 10,
                 converter = KindOption.Reader.class,
+                completionCandidates = KindOption.Words.class,
                 description = "fenced or efficiency only.")
         private @Nullable LockKind kind;
 
@@ -111,14 +112,19 @@ final class LockCommands extends Group {
         Report run() {
             LockName name = argument.name();
             Optional<LockState> found;
+            Optional<LockState> other;
             try (LockInspector inspector = redis.connect()) {
                 found = inspector.find(kind.kind(), name);
+                other = found.isPresent() ? Optional.empty() : inspector.find(KindOption.other(kind.kind()), name);
             }
             Report report = Report.ok();
             found.ifPresentOrElse(
                     lock -> describe(report, lock),
                     () -> report.line("Lock '" + name + "' (" + KindOption.word(kind.kind()) + ") is free."));
-            return report.field("lock", found.map(LockCommands::json).orElse(null));
+            other.ifPresent(lock -> report.line("The other lock of that name is taken: " + line(lock)
+                    + ". Show it: fenceline locks show " + name + " --kind " + KindOption.word(lock.kind())));
+            return report.field("lock", found.map(LockCommands::json).orElse(null))
+                    .field("other", other.map(LockCommands::json).orElse(null));
         }
     }
 
@@ -153,13 +159,13 @@ final class LockCommands extends Group {
             try (LockInspector inspector = redis.connect()) {
                 Optional<LockState> seen = inspector.find(kind.kind(), name);
                 if (seen.isEmpty()) {
-                    return free(name);
+                    return free(inspector, name);
                 }
                 confirmation.require(
                         "This takes the lock from its holder, who goes on unaware: " + line(seen.get()) + ".");
                 ForcedRelease released = inspector.forceRelease(seen.get());
                 return switch (released) {
-                    case FREE -> free(name);
+                    case FREE -> free(inspector, name);
                     case CHANGED ->
                         throw Failure.refused("Lock '" + name
                                 + "' was granted anew while you looked, and was left as it is. Look again: fenceline locks show "
@@ -180,11 +186,18 @@ final class LockCommands extends Group {
             }
         }
 
-        private Report free(LockName name) {
-            return Report.ok()
-                    .line("Lock '" + name + "' (" + KindOption.word(kind.kind()) + ") is free already.")
-                    .field("released", false)
-                    .field("lock", null);
+        /** Whoever has named no kind may have meant the other one, and would go away from a lock that is still held. */
+        private Report free(LockInspector inspector, LockName name) {
+            String free = "Lock '" + name + "' (" + KindOption.word(kind.kind()) + ") is free already";
+            Optional<LockState> other = inspector.find(KindOption.other(kind.kind()), name);
+            if (other.isPresent() && !kind.isChosen()) {
+                throw Failure.refused(free + ", and the other lock of that name is taken: " + line(other.get())
+                        + ". Nothing was released. If you mean that one: fenceline locks force-release " + name
+                        + " --kind " + KindOption.word(other.get().kind()));
+            }
+            Report report = Report.ok().line(free + ".");
+            other.ifPresent(lock -> report.line("The other lock of that name is taken: " + line(lock) + "."));
+            return report.field("released", false).field("lock", null);
         }
     }
 

@@ -10,7 +10,7 @@ enum Outcome {
     FINDINGS(1),
     /** Refused, and nothing was changed. */
     REFUSED(1),
-    /** Not understood; nothing was sent. */
+    /** Not understood, or an address, a file or an answer is missing that is needed; nothing was changed. */
     USAGE(2),
     /** A server could not be reached, and nothing was changed. */
     UNREACHABLE(3),

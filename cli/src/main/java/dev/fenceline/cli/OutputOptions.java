@@ -14,7 +14,10 @@ final class OutputOptions {
                     "Print one JSON document to standard output, of failures too; beside command, outcome and exitCode either a message, or what a person reads here as fields.")
     boolean json;
 
-    @Option(names = "--verbose", order = 91, description = "Print the stack trace of a failure.")
+    @Option(
+            names = "--verbose",
+            order = 91,
+            description = "Name also what is so already, and print the stack trace of a failure.")
     boolean verbose;
 
     /** As they were written, where nobody has read them. */

@@ -53,6 +53,10 @@ record PostgresAddress(
                     where + " is no address of PostgreSQL: its host, port or database cannot be read. It reads " + FORM
                             + ", with %2F for a slash in a name.");
         }
+        if (database.isEmpty()) {
+            // The driver would take that of the user's name, which is hardly the one that is meant.
+            throw Failure.usage(where + " names no database. It reads " + FORM + ".");
+        }
         int colon = login.indexOf(':');
         Optional<String> user = nonEmpty(decoded(where, colon < 0 ? login : login.substring(0, colon)));
         Optional<String> password =

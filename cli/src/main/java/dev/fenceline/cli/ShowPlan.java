@@ -16,6 +16,6 @@ final class ShowPlan extends TellPlan {
 
     @Override
     Report tell(Plan plan) {
-        return Steps.report(plan);
+        return Steps.report(plan, output);
     }
 }

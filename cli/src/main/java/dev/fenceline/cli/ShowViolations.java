@@ -15,12 +15,15 @@ import picocli.CommandLine.Option;
                         + " any. Records are kept for 30 days.")
 final class ShowViolations extends Subcommand {
 
+    /** Further back there is nothing to be found, and to find none there says nothing. */
+    private static final String KEPT = "30d";
+
     @Option(
             names = "--since",
             paramLabel = "DURATION",
             order = 10,
             defaultValue = "24h",
-            description = "How far to look back: 30m, 24h, 7d (${DEFAULT-VALUE}).")
+            description = "How far to look back: 30m, 24h, 7d, and 30d at most (${DEFAULT-VALUE}).")
     private String since = "24h";
 
     @Mixin
@@ -33,7 +36,7 @@ final class ShowViolations extends Subcommand {
 
     @Override
     Report run() {
-        Duration past = Texts.duration("--since", since, "1ms", "3650d");
+        Duration past = Texts.duration("--since", since, "1ms", KEPT);
         List<Violations> found = postgres.operations().violations(past);
         Report report = Report.of(found.isEmpty() ? Outcome.OK : Outcome.FINDINGS);
         found.forEach(each -> report.line(Report.Style.DOUBTFUL, each.toString()));

@@ -17,19 +17,28 @@ final class Steps {
 
     private static final String WARNING = "warning: ";
 
+    /** As many tables as a line bears. */
+    private static final int NAMED = 5;
+
     private Steps() {}
 
-    static Report report(Plan plan) {
+    static Report report(Plan plan, OutputOptions output) {
         Report report = Report.ok();
+        List<TableName> already = new ArrayList<>();
         for (Step step : plan.steps()) {
             boolean open = step.state() == Step.State.TO_DO;
-            report.line(open ? Report.Style.HEADING : Report.Style.PLAIN, step.toString());
+            if (open || output.verbose) {
+                report.line(open ? Report.Style.HEADING : Report.Style.PLAIN, step.toString());
+            } else {
+                already.add(step.change().table());
+            }
             if (open) {
                 step.lock()
                         .ifPresent(lock -> report.line("    locks " + lock.table() + " in " + lock.mode() + ": "
                                 + lock.blocks() + ", " + lock.held() + "; " + lock.why()));
             }
         }
+        fold(report, already);
         plan.warnings().forEach(warning -> report.line(Report.Style.DOUBTFUL, WARNING + warning));
         long open = plan.steps().stream()
                 .filter(step -> step.state() == Step.State.TO_DO)
@@ -56,21 +65,35 @@ final class Steps {
                 .toList());
     }
 
-    /** The first five, and how many more. */
+    /** The first few, and how many more. */
     static String tables(List<TableName> tables) {
         List<String> names = tables.stream().map(TableName::toString).toList();
-        return names.stream().limit(5).collect(Collectors.joining(", "))
-                + (names.size() > 5 ? " and " + (names.size() - 5) + " more" : "");
+        return names.stream().limit(NAMED).collect(Collectors.joining(", "))
+                + (names.size() > NAMED ? " and " + (names.size() - NAMED) + " more" : "");
     }
 
-    static Report report(Applied applied) {
+    /** Of three hundred tables few are of interest; with --verbose, and to programs, each is told. */
+    private static void fold(Report report, List<TableName> already) {
+        if (!already.isEmpty()) {
+            report.line("so already: " + tables(already) + (already.size() > NAMED ? " (--verbose names them)" : ""));
+        }
+    }
+
+    static Report report(Applied applied, OutputOptions output) {
         Report report = Report.ok();
-        applied.steps()
-                .forEach(step -> report.line(
+        List<TableName> already = new ArrayList<>();
+        for (Applied.AppliedStep step : applied.steps()) {
+            TableName table = step.step().change().table();
+            if (step.outcome() == Applied.Outcome.ALREADY_SO && !output.verbose) {
+                already.add(table);
+            } else {
+                report.line(
                         step.outcome() == Applied.Outcome.CHANGED ? Report.Style.GOOD : Report.Style.PLAIN,
-                        word(step.outcome()) + ": " + step.step().change().table() + ": "
-                                + step.step().summary()
-                                + (step.attempts() > 1 ? " (" + step.attempts() + " attempts)" : "")));
+                        word(step.outcome()) + ": " + table + ": " + step.step().summary()
+                                + (step.attempts() > 1 ? " (" + step.attempts() + " attempts)" : ""));
+            }
+        }
+        fold(report, already);
         return report.line(Texts.count(applied.with(Applied.Outcome.CHANGED).size(), "step") + " done, "
                         + applied.with(Applied.Outcome.ALREADY_SO).size() + " so already.")
                 .field("steps", json(applied));

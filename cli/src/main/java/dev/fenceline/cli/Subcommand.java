@@ -13,7 +13,7 @@ abstract class Subcommand implements Callable<Integer> {
     final Terminal terminal;
 
     @Mixin
-    private final OutputOptions output = new OutputOptions();
+    final OutputOptions output = new OutputOptions();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs

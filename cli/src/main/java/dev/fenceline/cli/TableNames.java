@@ -33,7 +33,7 @@ final class TableNames {
             throw Failure.usage("Name tables by --table or by --file, not both.");
         }
         if (file != null) {
-            return DeclarationFile.read(file).stream()
+            return DeclarationFile.some(file).stream()
                     .map(Declared::name)
                     .distinct()
                     .toList();

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
@@ -86,6 +87,15 @@ final class TableOptions {
 
     /** What was named, a table once. */
     List<Declared> declared() {
+        return named(DeclarationFile::some);
+    }
+
+    /** Also none, where a file says so. */
+    List<Declared> declaredIfAny() {
+        return named(DeclarationFile::read);
+    }
+
+    private List<Declared> named(Function<Path, List<Declared>> reader) {
         if (file != null && !tables.isEmpty()) {
             throw Failure.usage("Name tables by --table or by --file, not both.");
         }
@@ -93,7 +103,7 @@ final class TableOptions {
             return once(tables.stream().map(Arguments::declared).toList());
         }
         if (file != null) {
-            return once(DeclarationFile.read(file));
+            return once(reader.apply(file));
         }
         Path usual = terminal.directory().resolve(FILE);
         if (!Files.exists(usual)) {
@@ -101,7 +111,7 @@ final class TableOptions {
                     "No table is named: give --table app.order --lock order --key id, or --file with a list; there is no "
                             + FILE + " in this folder.");
         }
-        return once(DeclarationFile.read(usual));
+        return once(reader.apply(usual));
     }
 
     /** The tables alone, which have to be named. */

@@ -31,7 +31,7 @@ final class Verify extends Subcommand {
 
     @Override
     Report run() {
-        List<Protect> declared = ChangeOptions.protections(tables.declared(), mode.mode());
+        List<Protect> declared = ChangeOptions.protections(tables.declaredIfAny(), mode.mode());
         Verification found = postgres.migrations().verify(declared);
         Report report = Report.of(found.isAsDeclared() ? Outcome.OK : Outcome.FINDINGS);
         found.differences().forEach(difference -> report.line(Report.Style.BAD, difference.toString()));

@@ -37,6 +37,15 @@ final class WriteSql extends TellPlan {
             description = "What their names say (${DEFAULT-VALUE}).")
     private String name = "fenceline";
 
+    @Option(
+            names = "--undo",
+            paramLabel = "FOLDER",
+            order = 33,
+            description =
+                    "Where the undo goes, rather than beside: Flyway's free edition takes it for a migration whose name is"
+                            + " wrong, also in a folder below its own.")
+    private @Nullable Path undos;
+
     WriteSql(Terminal terminal) {
         super(terminal);
     }
@@ -46,6 +55,9 @@ final class WriteSql extends TellPlan {
         if ((folder == null) != (version == null)) {
             throw Failure.usage(
                     "--out and --version belong together: the folder of your migrations, and the version of this one.");
+        }
+        if (undos != null && folder == null) {
+            throw Failure.usage("--undo goes with --out; without that, rollback-sql prints the undo.");
         }
     }
 
@@ -64,13 +76,14 @@ final class WriteSql extends TellPlan {
         }
         MigrationFiles files;
         try {
-            files = plan.write(folder, version, name);
+            files = plan.write(folder, undos == null ? folder : undos, version, name);
         } catch (IllegalStateException e) {
             // The folder, or what is in it.
             throw new Failure(Outcome.REFUSED, String.valueOf(e.getMessage()), e);
         }
         Report report = Report.ok()
                 .line(Report.Style.GOOD, "Written: " + files.migration() + " and " + files.undo() + ".")
+                .line("Nothing runs the undo by itself. When it is wanted: psql -v ON_ERROR_STOP=1 -f " + files.undo())
                 .field("migration", files.migration().toString())
                 .field("undo", files.undo().toString())
                 .field("warnings", plan.warnings());

@@ -55,6 +55,29 @@ class ConnectionTest {
         assertThat(ran.err()).doesNotContain("s3cr3t");
     }
 
+    /** The driver would connect to a database of the user's name, whatever that is. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "postgresql://localhost",
+                "postgresql://localhost/",
+                "postgres://me@localhost:5432/?sslmode=require",
+                "jdbc:postgresql://a,b"
+            })
+    void anAddressWithoutADatabaseIsRefused(String url) {
+        new ScriptedTerminal()
+                .with("FENCELINE_URL", url)
+                .run("install")
+                .fails(
+                        2,
+                        "The address of FENCELINE_URL names no database. It reads postgresql://[user@]host[:port]/database or"
+                                + " jdbc:postgresql://host[:port]/database.");
+        new ScriptedTerminal()
+                .run("install", "--url", url)
+                .failsWith(
+                        2, "The address of --url names no database. It reads postgresql://[user@]host[:port]/database");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"FENCELINE_PASSWORD", "PGPASSWORD"})
     void theEnvironmentGivesThePassword(String variable) {

@@ -70,7 +70,7 @@ class DeclarationFileTest {
                 "- table: a                             | 1 | 1 | the file is to begin with 'tables:'",
                 "tabels: []                             | 1 | 1 | unknown key 'tabels'; the one key here is 'tables'",
                 "tables:                                | 1 | 8 | 'tables' is to be a list, each entry of which begins with '- table:'",
-                "tables: []                             | 1 | 11 | it lists no table",
+                "{}                                     | 1 | 3 | it lists no table; that none is protected reads 'tables: []'",
                 "tables: [a]                            | 1 | 10 | an entry is to begin with '- table:'",
                 "tables:~- table: a~  lock: b           | 2 | 3 | this table has no 'key'",
                 "tables:~- table: a~  key: [b]          | 2 | 3 | this table has no 'lock'",
@@ -103,6 +103,28 @@ class DeclarationFileTest {
                 .isInstanceOfSatisfying(
                         Failure.class, failure -> assertThat(failure.outcome()).isEqualTo(Outcome.USAGE))
                 .hasMessage(file + ", line " + line + ", column " + column + ": " + complaint + ".");
+    }
+
+    /** A file whose last table is gone: verify still looks for what is protected, and the others have nothing to do. */
+    @Test
+    void aFileMayListNoTableForVerifyAlone() throws IOException {
+        Path file = file("tables: []\n");
+        assertThat(DeclarationFile.read(file)).isEmpty();
+        for (String command :
+                List.of("plan", "apply", "protect --mode observe", "sql", "rollback-sql", "unprotect", "add-columns")) {
+            new ScriptedTerminal()
+                    .with("FENCELINE_URL", "postgresql://localhost:1/x")
+                    .run((command + " --file " + file).split(" "))
+                    .fails(
+                            2,
+                            "The file " + file
+                                    + " lists no table, so there is nothing to do. It lists them as tables: [{table: app.order,"
+                                    + " lock: order, key: [id], mode: observe}]");
+        }
+        new ScriptedTerminal()
+                .with("FENCELINE_URL", "postgresql://localhost:1/x")
+                .run("verify", "--file", file.toString())
+                .failsWith(3, "Cannot reach PostgreSQL at localhost:1");
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.ArgSpec;
 
 /** What the command says of itself, and how it looks on a screen. */
 class HelpTest {
@@ -143,6 +144,11 @@ class HelpTest {
                 COMP_WORDS=(fenceline v); COMP_CWORD=1; _complete_fenceline; echo "${COMPREPLY[@]}"
                 COMP_WORDS=(fenceline fence s); COMP_CWORD=2; _complete_fenceline; echo "${COMPREPLY[@]}"
                 COMP_WORDS=(fenceline install --p); COMP_CWORD=2; _complete_fenceline; echo "${COMPREPLY[@]}"
+                COMP_WORDS=(fenceline locks ls --kind ""); COMP_CWORD=4; _complete_fenceline; echo "${COMPREPLY[@]}"
+                COMP_WORDS=(fenceline locks show --kind ""); COMP_CWORD=4; _complete_fenceline; echo "${COMPREPLY[@]}"
+                COMP_WORDS=(fenceline protect --mode ""); COMP_CWORD=3; _complete_fenceline; echo "${COMPREPLY[@]}"
+                COMP_WORDS=(fenceline plan --for ""); COMP_CWORD=3; _complete_fenceline; echo "${COMPREPLY[@]}"
+                COMP_WORDS=(fenceline grant ""); COMP_CWORD=2; _complete_fenceline; echo "${COMPREPLY[@]}"
                 """.formatted(script));
         Process bash = new ProcessBuilder("bash", probe.toString())
                 .redirectErrorStream(true)
@@ -151,7 +157,30 @@ class HelpTest {
         assertThat(bash.waitFor(30, TimeUnit.SECONDS)).isTrue();
         // Outside of a real completion bash says of compopt that it has nothing to do.
         assertThat(said.lines().filter(line -> !line.contains("compopt")))
-                .containsExactly("verify violations", "show", "--password-file");
+                .containsExactly(
+                        "verify violations",
+                        "show",
+                        "--password-file",
+                        "fenced efficiency",
+                        "fenced efficiency",
+                        "observe enforce",
+                        "protect unprotect add-columns drop-columns",
+                        "app rows protection operations bypass");
+    }
+
+    /** The whole kind: a word that is offered is one that is read. */
+    @Test
+    void everyWordThatIsOfferedIsRead() {
+        List<ArgSpec> offering = commands()
+                .flatMap(command -> command.getCommandSpec().args().stream())
+                .filter(argument -> argument.completionCandidates() != null)
+                .toList();
+        assertThat(offering)
+                .hasSizeGreaterThan(8)
+                .allSatisfy(argument -> assertThat(argument.completionCandidates())
+                        .allSatisfy(word -> assertThat(argument.converters()[0].convert(word))
+                                .as(argument.paramLabel())
+                                .isNotNull()));
     }
 
     @Test

@@ -39,7 +39,10 @@ class InstallTest {
 
         database.as(role)
                 .run("install")
-                .failsWith(1, "permission denied for database", "have an administrator run: CREATE SCHEMA fenceline");
+                .failsWith(
+                        1,
+                        "permission denied for database",
+                        "have an administrator run: CREATE SCHEMA fenceline AUTHORIZATION " + role + ".");
         assertThat(database.rows("SELECT nspname FROM pg_namespace WHERE nspname = 'fenceline'"))
                 .isEmpty();
     }
@@ -120,6 +123,9 @@ class InstallTest {
         Database.empty()
                 .terminal()
                 .run("grant", "app", "--to", "postgres")
-                .failsWith(1, "schema \"fenceline\" does not exist", "install first");
+                .failsWith(
+                        1,
+                        "schema \"fenceline\" does not exist",
+                        "install the schema of this release first: fenceline install.");
     }
 }

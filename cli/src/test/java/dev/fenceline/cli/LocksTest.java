@@ -2,6 +2,7 @@ package dev.fenceline.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.fenceline.EfficiencyLock;
 import dev.fenceline.FencedLease;
 import dev.fenceline.Lease;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -99,13 +101,61 @@ class LocksTest {
                             .ends(0)
                             .out())
                     .contains("held by billing", "token " + order.token().value() + "/");
-            assertThat(terminal()
-                            .run("locks", "show", "report:nightly", "--key-prefix", prefix)
-                            .ends(0)
-                            .out())
-                    .isEqualToIgnoringNewLines("Lock 'report:nightly' (fenced) is free.");
             nightly.close();
         }
+    }
+
+    /** A name alone says fenced, and a list of locks has shown it as taken. */
+    @Test
+    void whereTheOtherLockOfANameIsTakenThatIsTold() {
+        try (Locks locks = locks()) {
+            LockName name = LockName.of("report", "nightly");
+            Lease nightly = locks.efficiency(name).tryAcquire().orElseThrow();
+            String[] show = {"locks", "show", "report:nightly", "--key-prefix", prefix};
+            String[] force = {"locks", "force-release", "report:nightly", "--key-prefix", prefix, "--yes"};
+
+            assertThat(terminal().run(show).ends(0).out().lines())
+                    .hasSize(2)
+                    .contains("Lock 'report:nightly' (fenced) is free.")
+                    .element(1)
+                    .asString()
+                    .startsWith(
+                            "The other lock of that name is taken: report:nightly (efficiency) held by billing (host ")
+                    .endsWith(". Show it: fenceline locks show report:nightly --kind efficiency");
+            JsonNode shown = terminal().run(and(show, "--json")).ends(0).json();
+            assertThat(shown.at("/lock").isNull()).isTrue();
+            assertThat(shown.at("/other/kind").asText()).isEqualTo("efficiency");
+
+            terminal()
+                    .run(force)
+                    .failsWith(
+                            1,
+                            "Lock 'report:nightly' (fenced) is free already, and the other lock of that name is taken: report:nightly"
+                                    + " (efficiency) held by billing",
+                            "Nothing was released. If you mean that one: fenceline locks force-release report:nightly --kind"
+                                    + " efficiency");
+            assertThat(terminal().run(and(force, "--kind", "fenced")).ends(0).out())
+                    .startsWith(
+                            "Lock 'report:nightly' (fenced) is free already.\nThe other lock of that name is taken: ");
+            assertThat(locks.efficiency(name).tryAcquire()).isEmpty();
+
+            assertThat(terminal()
+                            .run(and(force, "--kind", "efficiency"))
+                            .ends(0)
+                            .out())
+                    .startsWith("Released: report:nightly (efficiency) held by billing");
+            nightly.close();
+            FencedLease fenced = locks.fenced(name).tryAcquire().orElseThrow();
+            assertThat(terminal().run(and(show, "--kind", "efficiency")).ends(0).out())
+                    .contains("Lock 'report:nightly' (efficiency) is free.", "--kind fenced");
+            fenced.close();
+            assertThat(terminal().run(show).ends(0).out())
+                    .isEqualToIgnoringNewLines("Lock 'report:nightly' (fenced) is free.");
+        }
+    }
+
+    private static String[] and(String[] words, String... more) {
+        return Stream.of(words, more).flatMap(Stream::of).toArray(String[]::new);
     }
 
     @Test
@@ -161,6 +211,20 @@ class LocksTest {
             assertThat(wrong.err()).contains("refused the login").doesNotContain("wr0ng", "s3cr3t");
             new ScriptedTerminal().run(command).failsWith(1, "NOAUTH");
         }
+    }
+
+    /** A variable that is left from another server. */
+    @Test
+    void aPasswordForAServerThatWantsNoneIsToldAsSuch() {
+        assertThat(terminal()
+                        .with("FENCELINE_REDIS_PASSWORD", "hunter2")
+                        .run("locks", "ls", "--verbose")
+                        .ends(1)
+                        .err())
+                .contains(
+                        " refused the login: a password was sent without a user, and the default user has none. Leave the password"
+                                + " out, or name its user, redis://user:password@host:port.")
+                .doesNotContain("hunter2");
     }
 
     @ParameterizedTest

@@ -120,6 +120,12 @@ class OperationsTest {
         assertThat(database.rows("SELECT newest_token FROM fenceline.mark_v1('order:42')"))
                 .containsExactly(String.valueOf(token));
 
+        database.terminal()
+                .run("fence", "raise", "order:43")
+                .failsWith(
+                        2,
+                        "This refuses every holder of lock 'order:43' until he acquires anew; it was never claimed here, so look"
+                                + " whether that is its name.");
         database.terminal().run("fence", "show", "order:a:%").failsWith(2, "Lock name 'order:a:%' holds a '%'");
         database.terminal().run("fence", "show", "9").failsWith(2, "Lock class '9' cannot be used");
         database.terminal().run("fence", "show").failsWith(2, "Missing required parameter: 'LOCK'");

@@ -70,6 +70,30 @@ class TableRefusalsTest {
         assertThat(modes()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "plan",
+                "plan --for add-columns",
+                "apply --mode enforce",
+                "protect --mode enforce",
+                "sql",
+                "rollback-sql",
+                "add-columns"
+            })
+    void tablesOfTheFenceAndOfPostgresAreRefusedEachInItsLine(String command) {
+        String lock = command.endsWith("add-columns") && !command.startsWith("plan") ? "" : " --lock a --one-lock";
+        String[] words = (command + " --table fenceline.guard" + lock + " --table pg_catalog.pg_class" + lock
+                        + " --table information_schema.sql_sizing" + lock)
+                .split(" ");
+        assertThat(database.terminal().run(words).ends(1).said().lines())
+                .containsExactly(
+                        "fenceline: fenceline.guard: it is the fence's own. Protect the tables that hold your rows.",
+                        "fenceline: pg_catalog.pg_class: it is PostgreSQL's own. Protect the tables that hold your rows.",
+                        "fenceline: information_schema.sql_sizing: it is PostgreSQL's own. Protect the tables that hold your rows.");
+        assertThat(modes()).isEmpty();
+    }
+
     @Test
     void argumentsThatSayTooLittleOrTooMuchAreNamed() throws IOException {
         ScriptedTerminal terminal = database.terminal().in(folder);
@@ -105,7 +129,13 @@ class TableRefusalsTest {
         terminal.run(and("apply", ORDERS, "--attempts", "0"))
                 .fails(2, "Invalid value for option '--attempts': 0 is below 1.");
         terminal.run("violations", "--since", "0s")
-                .fails(2, "Invalid value for option '--since': 0s is not from 1ms to 3650d.");
+                .fails(2, "Invalid value for option '--since': 0s is not from 1ms to 30d.");
+        terminal.run("violations", "--since", "31d")
+                .fails(2, "Invalid value for option '--since': 31d is not from 1ms to 30d.");
+        terminal.run("violations", "--since", "yesterday")
+                .fails(
+                        2,
+                        "Invalid value for option '--since': 'yesterday' is no duration such as 500ms, 2s, 5m, 24h or 30d.");
         terminal.run("fence", "raise", "order:42", "--wait", "0s", "--yes")
                 .fails(2, "Invalid value for option '--wait': 0s is not from 1ms to 1d.");
         terminal.run(and("apply", ORDERS, "--file", "x")).fails(2, "Name tables by --table or by --file, not both.");

@@ -94,6 +94,36 @@ class TablesTest {
     }
 
     @Test
+    void ofManyTablesThoseThatAreSoAlreadyAreCounted() throws IOException {
+        StringBuilder file = new StringBuilder("tables:\n");
+        for (int i = 1; i <= 7; i++) {
+            database.execute("CREATE TABLE many_" + i + " (id int NOT NULL)");
+            file.append("  - {table: many_").append(i).append(", lock: many, key: [id]}\n");
+        }
+        Files.writeString(folder.resolve("fenceline.yaml"), file);
+        ScriptedTerminal terminal = database.terminal().in(folder);
+        terminal.run("apply").ends(0);
+        terminal.run("unprotect", "--table", "many_7", "--yes").ends(0);
+        String already =
+                "so already: public.many_1, public.many_2, public.many_3, public.many_4, public.many_5 and 1 more"
+                        + " (--verbose names them)";
+
+        assertThat(terminal.run("plan").ends(0).out().lines())
+                .hasSize(4)
+                .contains("public.many_7: observe with locks many:<id>", already, "1 step to do.");
+        assertThat(terminal.run("plan", "--verbose").ends(0).out().lines())
+                .hasSize(9)
+                .contains("public.many_6: observe with locks many:<id> (already so)");
+        assertThat(terminal.run("plan", "--json").ends(0).json().at("/steps")).hasSize(7);
+        assertThat(terminal.run("apply").ends(0).out().lines())
+                .containsExactly(
+                        "done: public.many_7: observe with locks many:<id>", already, "1 step done, 6 so already.");
+        assertThat(terminal.run("apply", "--verbose").ends(0).out().lines())
+                .hasSize(8)
+                .contains("so already: public.many_7: observe with locks many:<id>", "0 steps done, 7 so already.");
+    }
+
+    @Test
     void whoeverIsThereIsAsked() {
         database.terminal().run(and("apply", ORDERS)).ends(0);
 
@@ -166,6 +196,25 @@ class TablesTest {
         assertThat(modes()).containsExactly("orders observe");
         database.execute(undo.out());
         assertThat(modes()).isEmpty();
+    }
+
+    @Test
+    void theUndoIsWrittenWhereFlywayDoesNotLook() throws IOException {
+        Path migrations = Files.createDirectory(folder.resolve("migration"));
+        Path undos = Files.createDirectory(folder.resolve("undo"));
+        Path undo = undos.resolve("U48__fenceline.sql");
+
+        Ran ran = database.terminal()
+                .run(and("sql", ORDERS, "--out", migrations.toString(), "--version", "48", "--undo", undos.toString()))
+                .ends(0);
+        assertThat(ran.out().lines())
+                .containsExactly(
+                        "Written: " + migrations.resolve("V48__fenceline.sql") + " and " + undo + ".",
+                        "Nothing runs the undo by itself. When it is wanted: psql -v ON_ERROR_STOP=1 -f " + undo);
+        assertThat(undo).isNotEmptyFile();
+        database.terminal()
+                .run(and("sql", ORDERS, "--undo", undos.toString()))
+                .fails(2, "--undo goes with --out; without that, rollback-sql prints the undo.");
     }
 
     @Test

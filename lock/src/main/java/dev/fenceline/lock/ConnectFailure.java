@@ -14,6 +14,10 @@ final class ConnectFailure {
     private static final Pattern UNKNOWN_COMMAND = Pattern.compile("^ERR unknown command", Pattern.CASE_INSENSITIVE);
     private static final Pattern HARMLESS = Pattern.compile("(WRONGPASS|NOAUTH|NOPERM)\\b");
 
+    /** Redis's own text to its last letter, with no password in it: what it calls so is a placeholder. */
+    private static final String NO_PASSWORD_CONFIGURED =
+            "ERR AUTH <password> called without any password configured for the default user";
+
     private ConnectFailure() {}
 
     static FencelineException of(String server, Throwable thrown) {
@@ -49,6 +53,12 @@ final class ConnectFailure {
 
     /** Some errors repeat what they refuse, which is the password here. So does the cause, then. */
     private static BackendMisconfiguredException refusedLogin(String server, String said, Throwable thrown) {
+        if (said.startsWith(NO_PASSWORD_CONFIGURED)) {
+            return new BackendMisconfiguredException(
+                    server + " refused the login: a password was sent without a user, and the default user has none."
+                            + " Leave the password out, or name its user, redis://user:password@host:port.",
+                    thrown);
+        }
         boolean harmless = HARMLESS.matcher(said).lookingAt();
         String shown =
                 harmless ? said : said.split("\\s", 2)[0] + " (the rest is left out, as it may repeat the password)";

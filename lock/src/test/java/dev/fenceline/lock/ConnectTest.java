@@ -122,6 +122,19 @@ class ConnectTest {
         }
     }
 
+    @Test
+    void aPasswordForAServerThatHasNoneIsToldAsSuch() {
+        try (RedisProcess open = SERVERS.redis(RedisSpec.master())) {
+            String address = open.host() + ":" + open.port();
+            assertThatThrownBy(() -> connect("redis://:top-secret@" + address))
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessage("Redis at " + address
+                            + " refused the login: a password was sent without a user, and the default user has none. Leave the"
+                            + " password out, or name its user, redis://user:password@host:port.")
+                    .satisfies(thrown -> assertThat(everythingPrinted(thrown)).doesNotContain("top-secret"));
+        }
+    }
+
     /** Such a server repeats what it was sent. */
     @Test
     void aServerThatDoesNotKnowTheLoginDoesNotMakeUsRepeatThePassword() {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What it takes to add the columns of row mode, and to drop them. */
 final class ColumnSteps {
@@ -16,6 +17,11 @@ final class ColumnSteps {
     private static final String PREPARED =
             ": a transaction that goes on with a SELECT * or RETURNING * that its connection has prepared before fails once with 0A000"
                     + " (cached plan must not change result type). Deploy when that is tolerable, or name the columns in old code first.";
+
+    /** Said of whichever comes second. */
+    static final String NOT_BOTH =
+            ", and row mode enters no lock: what it writes is refused by a table that enforces, and recorded by one that observes. Use"
+                    + " one of the two for a table.";
 
     private static final String THEIRS = "What is there is somebody else's: drop it by hand, if it is to go.";
 
@@ -64,12 +70,15 @@ final class ColumnSteps {
                 List.of(ProtectionSteps.lock(table, KEEPS_OUT_ALL), check(table), removal(table)));
     }
 
-    static List<String> warnings(AddColumns change) {
-        return List.of(
-                change.table() + PREPARED,
-                change.table()
-                        + ": row mode does not stop old code. For a system that exists, enforced mode is the default: it refuses"
-                        + " old writers and needs no columns.");
+    static List<String> warnings(AddColumns change, TableState table) {
+        return Stream.concat(
+                        Stream.of(
+                                change.table() + PREPARED,
+                                change.table()
+                                        + ": row mode does not stop old code. For a system that exists, enforced mode is the default: it"
+                                        + " refuses old writers and needs no columns."),
+                        table.isProtected() ? Stream.of(change.table() + ": is protected" + NOT_BOTH) : Stream.of())
+                .toList();
     }
 
     static List<Fault> faults(DropColumns change, TableState table) {

@@ -13,7 +13,6 @@ import java.sql.Statement;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
@@ -38,6 +37,7 @@ public final class FenceMigrations {
 
     private static final String SCHEMA = "fenceline";
     private static final String NOT_GRANTED = "01007";
+    private static final String INSTALLING = "Installing the fence schema";
 
     private final DataSource dataSource;
     private final Wording wording;
@@ -77,12 +77,14 @@ public final class FenceMigrations {
      * @throws BackendUnavailableException when the database cannot be reached
      */
     public void install() {
+        String role = "";
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(true);
+            role = ourselves(statement);
             statement.execute(Sql.resource("create_schema.sql"));
         } catch (SQLException e) {
-            throw failure("Installing the fence schema", "have an administrator run: CREATE SCHEMA fenceline", e, e);
+            throw failure(INSTALLING, SetupRemedy.ofCreating(e, role), e, e);
         }
         try {
             Flyway.configure(FenceMigrations.class.getClassLoader())
@@ -99,16 +101,15 @@ public final class FenceMigrations {
                     .migrate();
         } catch (FlywayException e) {
             SQLException said = sqlCause(e);
-            throw failure("Installing the fence schema", remedy(said), e, said);
+            throw failure(INSTALLING, SetupRemedy.ofInstalling(said, role), e, said);
         }
     }
 
-    private static String remedy(SQLException said) {
-        // A relation or a function is there that the history does not know of.
-        return Set.of("42P07", "42723").contains(Sql.state(said))
-                ? "bring the rows of fenceline.schema_history too, if this schema came from a dump of definitions alone; if not, find"
-                        + " out who has made what is in the way"
-                : "connect as the owner of schema fenceline";
+    private static String ourselves(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT pg_catalog.quote_ident(current_user)")) {
+            row.next();
+            return row.getString(1);
+        }
     }
 
     /**
@@ -281,11 +282,7 @@ public final class FenceMigrations {
                 connection.setAutoCommit(true);
             }
         } catch (SQLException e) {
-            throw failure(
-                    step + " to role '" + role + "'",
-                    "install first, connect as the owner of schema fenceline, and create the role",
-                    e,
-                    e);
+            throw failure(step + " to role '" + role + "'", SetupRemedy.ofGranting(e, wording, role), e, e);
         }
     }
 

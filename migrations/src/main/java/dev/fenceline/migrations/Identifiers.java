@@ -3,6 +3,7 @@ package dev.fenceline.migrations;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -17,6 +18,22 @@ final class Identifiers {
     private static final Pattern PART = Pattern.compile(
             "\\s*(?:\"((?:[^\"]|\"\")+)\"|([A-Za-z_\\x80-\\x{10FFFF}][A-Za-z0-9_$\\x80-\\x{10FFFF}]*))\\s*");
     private static final Pattern PLAIN = Pattern.compile("[a-z_][a-z0-9_]*");
+
+    /** What quote_ident of PostgreSQL 18 quotes although it looks plain: every keyword but the unreserved ones. Earlier releases know fewer. */
+    private static final Set<String> KEYWORDS = Set.of(
+            ("all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case "
+                            + "cast char character check coalesce collate collation column concurrently constraint create cross current_catalog "
+                            + "current_date current_role current_schema current_time current_timestamp current_user dec decimal default "
+                            + "deferrable desc distinct do else end except exists extract false fetch float for foreign freeze from full grant "
+                            + "greatest group grouping having ilike in initially inner inout int integer intersect interval into is isnull join "
+                            + "json json_array json_arrayagg json_exists json_object json_objectagg json_query json_scalar json_serialize "
+                            + "json_table json_value lateral leading least left like limit localtime localtimestamp merge_action national "
+                            + "natural nchar none normalize not notnull null nullif numeric offset on only or order out outer overlaps overlay "
+                            + "placing position precision primary real references returning right row select session_user setof similar "
+                            + "smallint some substring symmetric system_user table tablesample then time timestamp to trailing treat trim true "
+                            + "union unique user using values varchar variadic verbose when where window with xmlattributes xmlconcat "
+                            + "xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable")
+                    .split(" "));
 
     private Identifiers() {}
 
@@ -64,9 +81,9 @@ final class Identifiers {
         return folded.toString();
     }
 
-    /** For people: in quotes only where it must be, so that {@link #parse} reads it again. */
+    /** For people, and to be read by {@link #parse}: in quotes where the server's own messages and records have it so, as quote_ident does. */
     static String shown(String name) {
-        return PLAIN.matcher(name).matches() ? name : inQuotes(name);
+        return PLAIN.matcher(name).matches() && !KEYWORDS.contains(name) ? name : inQuotes(name);
     }
 
     /** For statements. Tools take a dollar before a brace for a placeholder of theirs, also within quotes, so it is escaped. */

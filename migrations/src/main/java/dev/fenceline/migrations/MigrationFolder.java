@@ -13,8 +13,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A folder of versioned migrations as Flyway reads it: also in folders below, and 48, 048 and 48.0 are one version. */
-record MigrationFolder(Path folder) {
+/**
+ * A folder of versioned migrations as Flyway reads it: also in folders below, and 48, 048 and 48.0 are one version.
+ *
+ * @param undos where the undos are, which may be the same: Flyway's free edition knows none, and refuses what it does not know where it is told
+ *     to validate names
+ */
+record MigrationFolder(Path folder, Path undos) {
 
     private static final Pattern VERSION = Pattern.compile("[0-9]+(?:[._][0-9]+)*");
     private static final Pattern DESCRIPTION = Pattern.compile("[A-Za-z0-9][A-Za-z0-9 _.-]*");
@@ -24,17 +29,20 @@ record MigrationFolder(Path folder) {
         require(VERSION, version, "Version", "numbers with dots between them, such as 48 or 1.2");
         require(DESCRIPTION, description, "Description", "letters, digits, blanks, underscores, dots and hyphens");
         String name = version + "__" + description.strip().replaceAll("\\s+", "_") + ".sql";
-        MigrationFiles files = new MigrationFiles(folder.resolve("V" + name), folder.resolve("U" + name));
+        MigrationFiles files = new MigrationFiles(folder.resolve("V" + name), undos.resolve("U" + name));
         String refused = "Migration " + version + " was not written: ";
-        if (!Files.isDirectory(folder)) {
-            throw new IllegalStateException(refused + "there is no folder " + folder + ". Create it, or name another.");
+        for (Path needed : List.of(folder, undos)) {
+            if (!Files.isDirectory(needed)) {
+                throw new IllegalStateException(
+                        refused + "there is no folder " + needed + ". Create it, or name another.");
+            }
         }
         try {
             List<Path> taken = taken(numbers(version), files.undo(), undo);
             if (!taken.isEmpty()) {
                 throw new IllegalStateException(refused + "the folder has that version already, in "
                         + taken.stream()
-                                .map(file -> folder.relativize(file).toString())
+                                .map(file -> (file.startsWith(folder) ? folder.relativize(file) : file).toString())
                                 .collect(Collectors.joining(" and "))
                         + ". Choose a version that is free.");
             }
@@ -45,7 +53,9 @@ record MigrationFolder(Path folder) {
                     refused + "meanwhile somebody else wrote " + e.getFile() + ". Choose a version that is free.", e);
         } catch (IOException e) {
             throw new IllegalStateException(
-                    refused + "folder " + folder + " cannot be written (" + e + "). Nothing was left there.", e);
+                    refused + "folder " + folder + (undos.equals(folder) ? "" : " or " + undos) + " cannot be written ("
+                            + e + "). Nothing was left there.",
+                    e);
         }
     }
 
@@ -61,9 +71,9 @@ record MigrationFolder(Path folder) {
      * between both moves.
      */
     private List<Path> taken(List<String> version, Path ownUndo, String undo) throws IOException {
-        List<Path> files;
-        try (Stream<Path> walk = Files.walk(folder)) {
-            files = walk.filter(Files::isRegularFile).sorted().toList();
+        List<Path> files = new ArrayList<>(filesIn(folder));
+        if (!undos.startsWith(folder)) {
+            files.addAll(filesIn(undos));
         }
         List<Path> migrations = new ArrayList<>();
         List<Path> undos = new ArrayList<>();
@@ -82,6 +92,12 @@ record MigrationFolder(Path folder) {
         return migrations;
     }
 
+    private static List<Path> filesIn(Path folder) throws IOException {
+        try (Stream<Path> walk = Files.walk(folder)) {
+            return walk.filter(Files::isRegularFile).sorted().toList();
+        }
+    }
+
     /** Without leading zeros, and without zeros at the end. */
     private static List<String> numbers(String version) {
         List<String> numbers = new ArrayList<>();
@@ -96,8 +112,8 @@ record MigrationFolder(Path folder) {
 
     /** The undo first: it does nothing by itself, so a crash in between leaves nothing that a tool would run. */
     private void place(MigrationFiles files, String sql, String undo) throws IOException {
-        Path sqlDraft = draft();
-        Path undoDraft = draft();
+        Path sqlDraft = draft(folder);
+        Path undoDraft = draft(undos);
         try {
             Files.writeString(sqlDraft, sql, StandardOpenOption.CREATE_NEW);
             Files.writeString(undoDraft, undo, StandardOpenOption.CREATE_NEW);
@@ -116,7 +132,7 @@ record MigrationFolder(Path folder) {
     }
 
     /** In the folder itself, so that it can be moved in one step; with a name that no tool takes for a migration. */
-    private Path draft() {
+    private static Path draft(Path folder) {
         return folder.resolve(".fenceline-" + UUID.randomUUID() + ".tmp");
     }
 }

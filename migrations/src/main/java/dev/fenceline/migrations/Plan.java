@@ -157,6 +157,20 @@ public final class Plan {
      *     nothing to do; nothing was written
      */
     public MigrationFiles write(Path folder, String version, String description) {
+        return write(folder, folder, version, description);
+    }
+
+    /**
+     * Writes the undo apart from the migration; else as {@link #write(Path, String, String)}. For Flyway's free edition, which takes an undo for a
+     * migration whose name is wrong: it fails there with {@code validateMigrationNaming}, and says so at each run without.
+     *
+     * @param folder where the migrations are
+     * @param undos a folder that the migration tool does not read: neither the one above nor below it
+     * @param version as there; neither folder has it yet
+     * @param description as there
+     * @return the files
+     */
+    public MigrationFiles write(Path folder, Path undos, String version, String description) {
         if (steps.stream().allMatch(step -> step.state() == Step.State.ALREADY_SO)) {
             throw new IllegalStateException(
                     "Migration " + version + " was not written: there is nothing to do, all is so already ("
@@ -166,7 +180,7 @@ public final class Plan {
                                     .collect(Collectors.joining(", "))
                             + "). Make the plan on a database where it is not.");
         }
-        return new MigrationFolder(folder).write(version, description, sql(), rollbackSql());
+        return new MigrationFolder(folder, undos).write(version, description, sql(), rollbackSql());
     }
 
     /** Returns the steps and the warnings, one a line. */

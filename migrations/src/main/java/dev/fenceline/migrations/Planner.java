@@ -47,11 +47,18 @@ final class Planner {
         List<TableName> loosened = new ArrayList<>();
         for (Change change : changes) {
             Catalogue.Found table = Objects.requireNonNull(found.get(change.table()));
-            List<Fault> refused = new ArrayList<>();
-            if (table.table().isPresent()) {
-                refused.addAll(refusals(catalogue, change, table.table().get()));
+            Optional<Fault> notTheirs =
+                    isForUsersTables(change) ? change.table().notTheirs() : Optional.empty();
+            Judged judged;
+            if (notTheirs.isPresent()) {
+                judged = Judged.faulty(List.of(notTheirs.get()));
+            } else {
+                List<Fault> refused = new ArrayList<>();
+                if (table.table().isPresent()) {
+                    refused.addAll(refusals(catalogue, change, table.table().get()));
+                }
+                judged = judge(change, table, refused);
             }
-            Judged judged = judge(change, table, refused);
             judged.step().ifPresent(steps::add);
             faults.addAll(judged.faults());
             warnings.addAll(judged.warnings());
@@ -66,6 +73,11 @@ final class Planner {
             throw new PlanRefusedException(faults);
         }
         return new Planned(List.copyOf(steps), List.copyOf(warnings), List.copyOf(loosened));
+    }
+
+    /** What takes something off a table is the way back for whoever has put it on the fence's own by hand. */
+    private static boolean isForUsersTables(Change change) {
+        return change instanceof Protect || change instanceof AddColumns;
     }
 
     /** What changes of a plan come to by now. What the database refuses anyhow, it is not asked for in advance. */
@@ -186,7 +198,7 @@ final class Planner {
             return Judged.of(ProtectionSteps.unprotect(unprotect, table), ProtectionSteps.warnings(unprotect, table));
         }
         if (change instanceof AddColumns columns) {
-            return Judged.of(ColumnSteps.add(columns, table), ColumnSteps.warnings(columns));
+            return Judged.of(ColumnSteps.add(columns, table), ColumnSteps.warnings(columns, table));
         }
         DropColumns columns = (DropColumns) change;
         return Judged.of(ColumnSteps.drop(columns, table), ColumnSteps.warnings(columns));

@@ -139,6 +139,9 @@ final class ProtectionSteps {
                     change.table()
                             + ": is enforced so far. From now on whoever writes it without its lock passes, and is only recorded.");
         }
+        if (table.hasMarkColumns() && !table.isProtected()) {
+            warnings.add(change.table() + ": has the columns of row mode" + ColumnSteps.NOT_BOTH);
+        }
         if (!table.subscriptions().isEmpty()) {
             warnings.add(change.table() + ": is filled by subscription " + String.join(", ", table.subscriptions())
                     + ", whose changes pass. When the subscription is dropped, protect the table again.");

@@ -38,6 +38,7 @@ final class SchemaDoctor {
         schema(database, version);
         operations();
         triggers();
+        ownTables();
         open();
         if (version.equals(Optional.of(SchemaText.VERSION))) {
             grants();
@@ -140,6 +141,23 @@ final class SchemaDoctor {
                 "is filled by a subscription and has triggers that fire always",
                 "They refuse or record the worker that applies the changes, which enters nothing, and replication stops. Run "
                         + wording.onSubscriber(table) + "."));
+    }
+
+    /** A guard that is protected refuses the claims that would open it, and so all work under the fence. */
+    private void ownTables() throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(Sql.resource("doctor_own_tables.sql"))) {
+            while (row.next()) {
+                String table = row.getString(1);
+                find(
+                        "postgres-own-table",
+                        Severity.ERROR,
+                        "table " + table,
+                        "is protected as if it were yours, by " + row.getString(2),
+                        "The fence itself may be refused there, claims among it. As the owner take them off: "
+                                + wording.unprotect(TableName.parse(table)) + ".");
+            }
+        }
     }
 
     private void open() throws SQLException {

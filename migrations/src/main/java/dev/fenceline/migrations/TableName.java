@@ -1,6 +1,7 @@
 package dev.fenceline.migrations;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Names a table without doubt: with its schema, and spelled as the catalogue does.
@@ -38,6 +39,17 @@ public record TableName(String schema, String name) {
                     + " parts. Name schema and table; a dot within a name is written in double quotes.");
         }
         return parts.size() == 1 ? new TableName("public", parts.get(0)) : new TableName(parts.get(0), parts.get(1));
+    }
+
+    /** Why no table of this schema is to be touched, as {@code fenceline.require_protectable_v1} has it; empty for a user's own. */
+    Optional<Fault> notTheirs() {
+        String owner = schema.equals("fenceline")
+                ? "the fence's"
+                : schema.equals("information_schema") || schema.startsWith("pg_") ? "PostgreSQL's" : "";
+        return owner.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        new Fault(toString(), "it is " + owner + " own", "Protect the tables that hold your rows."));
     }
 
     /** For statements, always in quotes. */

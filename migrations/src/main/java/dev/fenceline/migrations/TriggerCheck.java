@@ -34,7 +34,8 @@ final class TriggerCheck {
         this.found = found;
     }
 
-    private record Trigger(TriggerState state, boolean judges, String definition) {}
+    /** Of a table or a partition; {@code inherited} where it is a partition's and its root is protected. */
+    private record Trigger(TriggerState state, boolean judges, String definition, boolean inherited) {}
 
     /** A table as it is: {@code text} is its name as protecting it would read it. */
     private record Shape(String text, List<TableName> partitions, TriggerState state, List<String> keyColumns) {}
@@ -47,7 +48,11 @@ final class TriggerCheck {
                 found.computeIfAbsent(new TableName(row.getString(1), row.getString(2)), any -> new TreeMap<>())
                         .put(
                                 row.getString(3),
-                                new Trigger(TriggerState.of(row.getString(4)), row.getBoolean(5), row.getString(6)));
+                                new Trigger(
+                                        TriggerState.of(row.getString(4)),
+                                        row.getBoolean(5),
+                                        row.getString(6),
+                                        row.getBoolean(7)));
             }
         }
         return new TriggerCheck(connection, found);
@@ -63,7 +68,8 @@ final class TriggerCheck {
         Map<TableName, List<String>> rest = new TreeMap<>(Verifier.BY_NAME);
         found.forEach((table, triggers) -> {
             List<String> names = triggers.entrySet().stream()
-                    .filter(entry -> entry.getValue().judges())
+                    .filter(entry ->
+                            entry.getValue().judges() && !entry.getValue().inherited())
                     .map(Map.Entry::getKey)
                     .toList();
             if (!visited.contains(table) && !names.isEmpty()) {
@@ -82,6 +88,15 @@ final class TriggerCheck {
     List<Difference> differences(Protect declared, List<Protect> said) throws SQLException {
         List<Difference> differences = new ArrayList<>();
         String subject = declared.table().toString();
+        Optional<Fault> notTheirs = declared.table().notTheirs();
+        if (notTheirs.isPresent()) {
+            visited.add(declared.table());
+            return List.of(new Difference(
+                    subject,
+                    Verifier.described(declared),
+                    "a table that cannot be protected: " + notTheirs.get().problem(),
+                    "Take it out of the declaration. " + notTheirs.get().remedy()));
+        }
         Protect actual = said.size() == 1 ? said.get(0) : declared;
         Optional<Shape> exists = shape(actual);
         if (exists.isEmpty()) {
@@ -123,19 +138,31 @@ final class TriggerCheck {
         }
         Map<String, String> expected = expected(actual, shape);
         for (TableName member : members) {
-            compare(member, expected, shape.state(), differences);
+            compare(
+                    member,
+                    expected,
+                    shape.state(),
+                    member.equals(declared.table())
+                            ? AGAIN
+                            : "It is a partition of " + declared.table()
+                                    + ": protect that again, by planning and applying its" + " declaration.",
+                    differences);
         }
         return differences;
     }
 
     private void compare(
-            TableName member, Map<String, String> expected, TriggerState state, List<Difference> differences) {
+            TableName member,
+            Map<String, String> expected,
+            TriggerState state,
+            String again,
+            List<Difference> differences) {
         String subject = member.toString();
         Map<String, Trigger> triggers = found.getOrDefault(member, Map.of());
         expected.forEach((name, definition) -> {
             Trigger trigger = triggers.get(name);
             if (trigger == null) {
-                differences.add(new Difference(subject, "trigger " + name, "none", AGAIN));
+                differences.add(new Difference(subject, "trigger " + name, "none", again));
             } else if (!trigger.judges()) {
                 differences.add(new Difference(
                         subject,
@@ -143,13 +170,13 @@ final class TriggerCheck {
                         "another of that name: " + trigger.definition(),
                         "Rename or drop it, then protect the table again."));
             } else if (!trigger.definition().equals(definition)) {
-                differences.add(new Difference(subject, definition, trigger.definition(), AGAIN));
+                differences.add(new Difference(subject, definition, trigger.definition(), again));
             } else if (trigger.state() != state) {
                 differences.add(new Difference(
                         subject,
                         "that trigger " + name + " " + state.words(),
                         "that it " + trigger.state().words(),
-                        AGAIN));
+                        again));
             }
         });
         triggers.forEach((name, trigger) -> {

@@ -95,7 +95,8 @@ class FenceMigrationsTest {
         assertThatThrownBy(() -> FenceMigrations.on(database.source()).install())
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessageStartingWith("Installing the fence schema failed: Found non-empty schema(s) \"fenceline\"")
-                .hasMessageEndingWith("To do: connect as the owner of schema fenceline.");
+                .hasMessageEndingWith(
+                        "To do: find out who has filled or changed schema fenceline, which is the fence's own.");
         assertThat(database.rows("SELECT to_regclass('fenceline.schema_history')::text"))
                 .containsOnlyNulls();
     }
@@ -103,13 +104,36 @@ class FenceMigrationsTest {
     @Test
     void aRoleThatMayNotCreateASchemaIsToldWhatToRun() {
         Database database = Database.empty();
-        String role = database.newRole("plain_");
+        String role = database.newRole("Plain ");
+        String remedy = "CREATE SCHEMA fenceline AUTHORIZATION \"" + role + "\"";
 
         assertThatThrownBy(() -> FenceMigrations.on(database.as(role)).install())
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessage(
-                        "Installing the fence schema failed: ERROR: permission denied for database " + database.name()
-                                + " (SQLSTATE 42501). To do: have an administrator run: CREATE SCHEMA fenceline.");
+                .hasMessage("Installing the fence schema failed: ERROR: permission denied for database "
+                        + database.name() + " (SQLSTATE 42501). To do: have an administrator run: " + remedy + ".");
+
+        database.execute(remedy);
+        FenceMigrations.on(database.as(role)).install();
+        assertThat(database.rows(SUCCEEDED)).isEqualTo(VERSIONS);
+    }
+
+    @Test
+    void aSchemaThatAnAdministratorMadeForHimselfIsToldWithHowItBecomesOurs() {
+        Database database = Database.empty();
+        String role = database.newRole("late_");
+        database.execute("CREATE SCHEMA fenceline");
+        String remedy = "ALTER SCHEMA fenceline OWNER TO " + role;
+
+        assertThatThrownBy(() -> FenceMigrations.on(database.as(role)).install())
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageContaining("permission denied for schema fenceline (SQLSTATE 42501)")
+                .hasMessageEndingWith(
+                        "To do: connect as the owner of schema fenceline, or, while it is empty, have him run: "
+                                + remedy + ".");
+
+        database.execute(remedy);
+        FenceMigrations.on(database.as(role)).install();
+        assertThat(database.rows(SUCCEEDED)).isEqualTo(VERSIONS);
     }
 
     @Test
@@ -240,8 +264,8 @@ class FenceMigrationsTest {
         assertThatThrownBy(() -> FenceMigrations.on(database.as(app)).grantTo(other))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessageMatching("Granting the use of fences to role '" + other
-                        + "' failed: (WARNING: )?no privileges were granted for \"fenceline\" \\(SQLSTATE 01007\\). To do: install"
-                        + " first, connect as the owner of schema fenceline, and create the role\\.");
+                        + "' failed: (WARNING: )?no privileges were granted for \"fenceline\" \\(SQLSTATE 01007\\). To do: connect as"
+                        + " the owner of schema fenceline\\.");
         assertThat(database.rows("SELECT has_schema_privilege('" + other + "', 'fenceline', 'USAGE')::text"))
                 .containsExactly("false");
     }
@@ -254,8 +278,8 @@ class FenceMigrationsTest {
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage(
                         "Granting the use of fences to role 'nobody here' failed: ERROR: role \"nobody here\" does not"
-                                + " exist (SQLSTATE 42704). To do: install first, connect as the owner of schema fenceline, and"
-                                + " create the role.");
+                                + " exist (SQLSTATE 42704). To do: create the role first: CREATE ROLE"
+                                + " \"nobody here\" LOGIN.");
     }
 
     @Test
@@ -264,7 +288,9 @@ class FenceMigrationsTest {
 
         assertThatThrownBy(() -> FenceMigrations.on(database.source()).grantTo("postgres"))
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessageContaining("schema \"fenceline\" does not exist (SQLSTATE 3F000). To do: install first");
+                .hasMessageContaining(
+                        "schema \"fenceline\" does not exist (SQLSTATE 3F000). To do: install the schema of this"
+                                + " release first: FenceMigrations.on(owner).install().");
     }
 
     @ParameterizedTest

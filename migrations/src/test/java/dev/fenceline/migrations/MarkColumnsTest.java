@@ -62,6 +62,27 @@ class MarkColumnsTest {
                 .isEmpty();
     }
 
+    /** Whichever of the two comes second: row mode enters nothing, and its writes are refused where a table enforces. */
+    @ParameterizedTest
+    @ValueSource(strings = {"observe", "enforce"})
+    void aTableThatWouldBeProtectedAndInRowModeIsWarnedOf(String mode) {
+        String both =
+                ", and row mode enters no lock: what it writes is refused by a table that enforces, and recorded by one that"
+                        + " observes. Use one of the two for a table.";
+        Protect.Locked locked = Protect.table("account").lock("account", "id");
+        Protect protect = mode.equals("observe") ? locked.observe() : locked.enforce();
+        assertThat(migrations.plan(AddColumns.table("account")).warnings()).noneMatch(text -> text.endsWith(both));
+        assertThat(migrations.plan(protect).warnings()).noneMatch(text -> text.endsWith(both));
+
+        DATABASE.execute("SELECT fenceline.protect('account', 'account', '{id}', '" + mode + "')");
+        assertThat(migrations.plan(AddColumns.table("account")).warnings())
+                .contains("public.account: is protected" + both);
+
+        DATABASE.execute("SELECT fenceline.unprotect('account')");
+        DATABASE.execute(migrations.plan(AddColumns.table("account")).sql());
+        assertThat(migrations.plan(protect).warnings()).contains("public.account: has the columns of row mode" + both);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -22,7 +22,7 @@ class MigrationFolderTest {
     Path folder;
 
     private MigrationFiles write(String version, String description) {
-        return new MigrationFolder(folder).write(version, description, "do", "undo");
+        return new MigrationFolder(folder, folder).write(version, description, "do", "undo");
     }
 
     private List<String> files() throws IOException {
@@ -44,6 +44,27 @@ class MigrationFolderTest {
         assertThat(Files.getPosixFilePermissions(files.migration()))
                 .as("as any file of this user")
                 .isEqualTo(Files.getPosixFilePermissions(Files.createFile(folder.resolve("other"))));
+    }
+
+    @Test
+    void anUndoApartIsWrittenThereAndItsVersionIsTakenThereToo() throws IOException {
+        Path migrations = Files.createDirectory(folder.resolve("migration"));
+        Path undos = Files.createDirectory(folder.resolve("undo"));
+        MigrationFolder apart = new MigrationFolder(migrations, undos);
+
+        assertThat(apart.write("48", "fence", "do", "undo"))
+                .isEqualTo(new MigrationFiles(migrations.resolve("V48__fence.sql"), undos.resolve("U48__fence.sql")));
+        assertThat(files()).containsExactly("migration/V48__fence.sql", "undo/U48__fence.sql");
+
+        Files.delete(migrations.resolve("V48__fence.sql"));
+        assertThatThrownBy(() -> apart.write("48.0", "other", "do", "undo"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("Migration 48.0 was not written: the folder has that version already, in "
+                        + undos.resolve("U48__fence.sql") + ". Choose a version that is free.");
+        Files.createDirectories(migrations.resolve("V49__fence.sql/full"));
+        assertThatThrownBy(() -> apart.write("49", "fence", "do", "undo"))
+                .hasMessageContaining("meanwhile somebody else wrote " + migrations.resolve("V49__fence.sql"));
+        assertThat(files()).containsExactly("undo/U48__fence.sql");
     }
 
     @ParameterizedTest
@@ -123,12 +144,12 @@ class MigrationFolderTest {
     @Test
     void aFolderThatIsMissingOrNoFolderIsNamed() throws IOException {
         Path missing = folder.resolve("nowhere");
-        assertThatThrownBy(() -> new MigrationFolder(missing).write("1", "x", "do", "undo"))
+        assertThatThrownBy(() -> new MigrationFolder(missing, folder).write("1", "x", "do", "undo"))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage(
                         "Migration 1 was not written: there is no folder " + missing + ". Create it, or name another.");
         Path file = Files.createFile(folder.resolve("file"));
-        assertThatThrownBy(() -> new MigrationFolder(file).write("1", "x", "do", "undo"))
+        assertThatThrownBy(() -> new MigrationFolder(folder, file).write("1", "x", "do", "undo"))
                 .hasMessageContaining("there is no folder " + file);
     }
 

@@ -81,11 +81,11 @@ class PlanTest {
                         + "- app.far_away: it is not a table of this database. Protect the tables that hold the rows.\n"
                         + "- app.ancestor: rows of its children app.descendant do not fire its triggers."
                         + " Protect the tables that hold the rows.\n"
-                        + "- app.order: it has no column identity; it has id, note, day."
+                        + "- app.\"order\": it has no column identity; it has id, note, day."
                         + " Name the columns that are the parts of the lock's name, as the catalogue spells them.\n"
-                        + "- app.order: column day is of type date, whose text is not the same for everybody."
-                        + " A key is made of text, whole numbers, enums and UUIDs. Add a generated column of type text, or name other"
-                        + " columns: a lock may cover several rows.\n"
+                        + "- app.\"order\": column day is of type date, whose text is not the same for everybody."
+                        + " A key is made of text, whole numbers, enums and UUIDs. Name other columns: a lock may cover several rows."
+                        + " Or add a column of such a type that your writers fill.\n"
                         + "- app.open_order: it is a view of app.\"order\". Protect the tables that hold the rows.\n"
                         + "- app.open_order: it is a view of app.\"order\". Protect the tables that hold the rows.\n"
                         + "- app.measured_2: it is a partition of app.measured. Protect that, and every partition is protected with it.\n"
@@ -123,7 +123,7 @@ class PlanTest {
                         "app.order_line: enforce with locks order:<order_id>:<line>",
                         "app.measured: observe with locks measured",
                         "app.measured: gets fence_token bigint NOT NULL DEFAULT 0 and fence_holder uuid",
-                        "app.order: not protected (already so)");
+                        "app.\"order\": not protected (already so)");
         assertThat(plan.locksTaken())
                 .containsExactly(
                         new TableLock(
@@ -283,7 +283,7 @@ class PlanTest {
         assertThat(migrations().plan(changes).sql()).isEqualTo(plan.sql());
         assertThat(plan.sql())
                 .startsWith("-- Fenceline: protection of tables")
-                .contains("\n-- app.order: observe with locks order:<id>\n")
+                .contains("\n-- app.\"order\": observe with locks order:<id>\n")
                 .contains("SET LOCAL lock_timeout = ''2000ms'';")
                 .contains("LOCK TABLE \"app\".\"order\" IN SHARE ROW EXCLUSIVE MODE;")
                 .contains("PERFORM fenceline.protect(''\"app\".\"order\"'', ''order'', ARRAY[''id''], ''observe'');")
@@ -297,7 +297,7 @@ class PlanTest {
         assertThatThrownBy(() -> migrations().plan(Unprotect.table("app.order")).write(folder, "49", "nothing"))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage(
-                        "Migration 49 was not written: there is nothing to do, all is so already (app.order). Make the plan on a"
+                        "Migration 49 was not written: there is nothing to do, all is so already (app.\"order\"). Make the plan on a"
                                 + " database where it is not.");
         assertThat(folder.toFile().list()).hasSize(2);
     }

@@ -104,6 +104,47 @@ class ProtectionSchemaTest {
                         || line.startsWith("half"));
     }
 
+    /** Whoever does what the hint says gets a table that can be protected. */
+    @ParameterizedTest
+    @CsvSource({
+        "timestamptz, false",
+        "timestamp, false",
+        "date, false",
+        "interval, false",
+        "money, false",
+        "int[], false",
+        "tstzrange, false",
+        "float8, true",
+        "boolean, true",
+        "char(2), true",
+        "'numeric(9,2)', true",
+        "bytea, true",
+        "jsonb, true",
+        "inet, true",
+        "bit(3), true"
+    })
+    void theHintForAColumnThatIsNoKeyCanBeFollowed(String type, boolean generated) throws SQLException {
+        Database.run(database.source(), "DROP TABLE IF EXISTS hinted; CREATE TABLE hinted (\"No key\" " + type + ")");
+        String add = "ALTER TABLE hinted ADD COLUMN key text GENERATED ALWAYS AS (\"No key\"::text) STORED";
+        String beginning =
+                "Hint: A key is made of text, whole numbers, enums and UUIDs. Name other columns: a lock may cover several"
+                        + " rows. Or add a";
+
+        assertThatThrownBy(() -> Database.run(
+                        database.source(), "SELECT fenceline.protect('hinted', 'hinted', ARRAY['No key'], 'observe')"))
+                .hasMessageContaining(
+                        generated
+                                ? beginning + " generated column: text GENERATED ALWAYS AS (\"No key\"::text) STORED."
+                                : beginning + " column of such a type that your writers fill.");
+        if (generated) {
+            Database.run(database.source(), add);
+            Database.run(database.source(), "SELECT fenceline.protect('hinted', 'hinted', ARRAY['key'], 'observe')");
+        } else {
+            assertThatThrownBy(() -> Database.run(database.source(), add))
+                    .hasMessageContaining("generation expression is not immutable");
+        }
+    }
+
     @Test
     void aColumnThatIsGeneratedWhenItIsReadIsRefusedWhereThereAreSuch() {
         if (Integer.parseInt(database.rows("SHOW server_version_num").get(0)) >= 180000) {

@@ -262,7 +262,6 @@ class RowsSchemaTest {
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage(
                         "Granting the use of row mode to role 'no one' failed: ERROR: role \"no one\" does not exist"
-                                + " (SQLSTATE 42704). To do: install first, connect as the owner of schema fenceline, and create the"
-                                + " role.");
+                                + " (SQLSTATE 42704). To do: create the role first: CREATE ROLE \"no one\" LOGIN.");
     }
 }

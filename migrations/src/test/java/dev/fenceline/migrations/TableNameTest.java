@@ -15,8 +15,8 @@ class TableNameTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "app.order | app | order | app.order",
-                "App.ORDER | app | order | app.order",
+                "app.order | app | order | app.\"order\"",
+                "App.ORDER | app | order | app.\"order\"",
                 "orders | public | orders | public.orders",
                 "\"Odd.Schema\".\"Or\"\"der\" | Odd.Schema | Or\"der | \"Odd.Schema\".\"Or\"\"der\"",
                 " app . \"Order\" | app | Order | app.\"Order\"",
@@ -78,7 +78,7 @@ class TableNameTest {
         assertThatThrownBy(() ->
                         Protect.table("app.order").lock("order", "id", "Id").observe())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("The key of app.order has the columns [id, id]; each is named once.");
+                .hasMessage("The key of app.\"order\" has the columns [id, id]; each is named once.");
         assertThatThrownBy(() -> Protect.table("app.order").lock("4ever", "id").enforce())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("Lock class '4ever' cannot be used");

@@ -90,6 +90,34 @@ class ThreeWaysTest {
                 .isEmpty();
     }
 
+    /** The free edition runs no undo, and takes its name for a slip. */
+    @Test
+    void aFlywayThatValidatesNamesTakesAnUndoThatIsWrittenApartAndNoneBeside() throws Exception {
+        Database database = fresh();
+        Path migrations = Files.createDirectory(folder.resolve("migration"));
+        Flyway flyway = Flyway.configure()
+                .dataSource(database.source())
+                .locations("filesystem:" + migrations)
+                .baselineOnMigrate(true)
+                .baselineVersion("1")
+                .validateMigrationNaming(true)
+                .load();
+        Files.delete(planOn(database).write(migrations, "48", "fence orders").migration());
+        assertThatThrownBy(flyway::migrate)
+                .isInstanceOf(FlywayException.class)
+                .hasMessageContaining("U48__fence_orders.sql");
+        Files.delete(migrations.resolve("U48__fence_orders.sql"));
+
+        Path undos = Files.createDirectory(folder.resolve("undo"));
+        MigrationFiles files = planOn(database).write(migrations, undos, "48", "fence orders");
+        flyway.migrate();
+
+        assertThat(Snapshot.difference(expected, withoutTheirs(database))).isEmpty();
+        database.execute(Files.readString(files.undo()));
+        assertThat(Snapshot.difference(Snapshot.visible(free), Snapshot.visible(withoutTheirs(database))))
+                .isEmpty();
+    }
+
     private static List<String> withoutTheirs(Database database) {
         return Snapshot.comparable(database).stream()
                 .filter(line -> !line.matches("\\w+ (public\\.)?(theirs|flyway_schema_history).*"))

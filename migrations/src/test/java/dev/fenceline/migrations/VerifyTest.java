@@ -24,6 +24,8 @@ class VerifyTest {
     private static final Protect ACCOUNT =
             Protect.table("account").lock("account", "id").enforce();
     private static final String AGAIN = "Protect it again: plan and apply this declaration.";
+    private static final String OF_PARTED =
+            "It is a partition of public.parted: protect that again, by planning and applying its declaration.";
 
     Database database;
     FenceMigrations migrations;
@@ -181,7 +183,7 @@ class VerifyTest {
                 "CREATE TABLE later (at int, id int); ALTER TABLE parted ATTACH PARTITION later FOR VALUES FROM (0) TO (10)");
 
         assertThat(migrations.verify(List.of(declared)))
-                .hasToString("public.later: expected trigger fenceline_truncate, found none. " + AGAIN);
+                .hasToString("public.later: expected trigger fenceline_truncate, found none. " + OF_PARTED);
         apply(declared);
         assertThat(migrations.verify(List.of(declared)).differences()).isEmpty();
 
@@ -189,7 +191,7 @@ class VerifyTest {
         assertThat(migrations.verify(List.of(declared)))
                 .hasToString(
                         "public.later: expected that trigger fenceline_update fires always, found that it is disabled. "
-                                + AGAIN);
+                                + OF_PARTED);
     }
 
     @Test

@@ -115,7 +115,7 @@ class WordingTest {
                                 "fenceline install",
                                 "fenceline verify",
                                 "fenceline after-restore",
-                                "fenceline unprotect --table app.order",
+                                "fenceline unprotect --table 'app.\"order\"'",
                                 "fenceline unprotect --subscriber --table app.order",
                                 "fenceline grant bypass --to ROLE",
                                 "fenceline grant app --to shop");

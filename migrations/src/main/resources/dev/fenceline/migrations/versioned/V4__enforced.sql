@@ -377,7 +377,7 @@ BEGIN
                 || fenceline.mark_text_v1(TG_ARGV[0], v_new) || ', between which it moves the row'
         END;
         IF TG_ARGV[0] = 'observe' THEN
-            PERFORM fenceline.record_violation_v1(v_table, TG_OP, v_needed, v_entered);
+            PERFORM fenceline.record_violation_v1(fenceline.protected_name_v1(TG_RELID), TG_OP, v_needed, v_entered);
         END IF;
     EXCEPTION WHEN OTHERS THEN
         IF TG_ARGV[0] = 'observe' THEN
@@ -400,6 +400,19 @@ BEGIN
         SCHEMA = TG_TABLE_SCHEMA,
         TABLE = TG_TABLE_NAME;
 END
+$$;
+
+-- The name by which a table is protected and declared, for records: a partition's is that of its root, if that has the trigger.
+CREATE FUNCTION fenceline.protected_name_v1(p_relation oid) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT format('%I.%I', n.nspname, c.relname)
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.oid = coalesce(
+            (SELECT r.root FROM pg_partition_root(p_relation) AS r (root)
+              WHERE EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = r.root AND t.tgfoid = 'fenceline.judge_write_v1'::regproc)),
+            p_relation)
 $$;
 
 -- Protecting ------------------------------------------------------------------------------------------------------------
@@ -457,8 +470,12 @@ BEGIN
             ERRCODE = 'FL011',
             MESSAGE = format('Protection of %s refused: column %I is of type %s, whose text is not the same for everybody',
                 p_table, p_column, format_type(v_base.type, v_base.modifier)),
-            HINT = 'A key is made of text, whole numbers, enums and UUIDs. Add a generated column of type text, or name other'
-                ' columns: a lock may cover several rows.';
+            HINT = 'A key is made of text, whole numbers, enums and UUIDs. Name other columns: a lock may cover several rows. Or add '
+                -- PostgreSQL generates nothing from what depends on settings.
+                || CASE WHEN (SELECT o.provolatile FROM pg_type t JOIN pg_proc o ON o.oid = t.typoutput
+                               WHERE t.oid = v_base.type) = 'i'
+                    THEN 'a generated column: text GENERATED ALWAYS AS (' || quote_ident(p_column) || '::text) STORED.'
+                    ELSE 'a column of such a type that your writers fill.' END;
     END IF;
     old_part := format(v_part, 'OLD', p_column);
     new_part := format(v_part, 'NEW', p_column);
@@ -493,14 +510,26 @@ AS $$
 DECLARE
     v_kind "char";
     v_partition boolean;
+    v_schema text;
     v_why text;
     v_hint text := 'Protect the tables that hold the rows.';
     v_names text;
 BEGIN
-    SELECT c.relkind, c.relispartition INTO v_kind, v_partition FROM pg_class c WHERE c.oid = p_table;
+    -- A temporary table is its session's own, whatever its schema is called.
+    SELECT c.relkind, c.relispartition, CASE WHEN c.relpersistence <> 't' THEN n.nspname END
+      INTO v_kind, v_partition, v_schema
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.oid = p_table;
     IF v_kind IS NULL THEN
         v_why := 'there is no such table';
         v_hint := 'Name a table that exists.';
+    ELSIF v_schema = 'fenceline' THEN
+        -- Protected, the guard would refuse the claims that open it.
+        v_why := 'it is the fence''s own';
+        v_hint := 'Protect the tables that hold your rows.';
+    ELSIF v_schema = 'information_schema' OR starts_with(v_schema, 'pg_') THEN
+        v_why := 'it is PostgreSQL''s own';
+        v_hint := 'Protect the tables that hold your rows.';
     ELSIF v_kind IN ('v', 'm') THEN
         SELECT string_agg(DISTINCT d.refobjid::regclass::text, ', ') INTO v_names
           FROM pg_rewrite r
