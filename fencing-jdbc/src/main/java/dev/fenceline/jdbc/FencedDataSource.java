@@ -8,7 +8,12 @@ import java.util.Optional;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** The connections of a data source: fenced inside of a unit of the calling thread, and as they are outside. */
+/**
+ * The connections of a data source: fenced inside of a unit of the calling thread, and as they are outside.
+ *
+ * <p>Two over the same one are equal. Frameworks find the connection of a transaction by its data source, and whoever asks the fence
+ * twice, for a transaction manager and for a repository, would have the repository write beside the transaction.
+ */
 final class FencedDataSource implements DataSource {
 
     private final DataSource origin;
@@ -34,6 +39,16 @@ final class FencedDataSource implements DataSource {
 
     DataSource origin() {
         return origin;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof FencedDataSource fenced && fenced.origin == origin;
+    }
+
+    @Override
+    public int hashCode() {
+        return System.identityHashCode(origin);
     }
 
     @Override
