@@ -24,16 +24,25 @@ final class FencedDataSource implements DataSource {
 
     @Override
     public Connection getConnection() throws SQLException {
-        return taken(origin.getConnection());
+        Optional<OwnUnit> unit = unit();
+        return taken(unit, origin.getConnection());
     }
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-        return taken(origin.getConnection(user, password));
+        Optional<OwnUnit> unit = unit();
+        return taken(unit, origin.getConnection(user, password));
     }
 
-    private Connection taken(Connection opened) throws SQLException {
+    private Optional<OwnUnit> unit() {
         Optional<OwnUnit> unit = OwnTransactions.open(origin);
+        if (unit.isEmpty()) {
+            OpenWork.requireNone(origin, "A connection of fence.dataSource()");
+        }
+        return unit;
+    }
+
+    private Connection taken(Optional<OwnUnit> unit, Connection opened) throws SQLException {
         return unit.isPresent() ? unit.get().fenced(opened) : PassedConnections.pass(origin, opened);
     }
 
