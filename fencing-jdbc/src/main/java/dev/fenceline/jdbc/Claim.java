@@ -36,6 +36,7 @@ public final class Claim<C> {
     private final @Nullable Hold lease;
     private final AtomicReference<@Nullable FencingToken> overtakenBy = new AtomicReference<>();
     private final AtomicInteger committed = new AtomicInteger();
+    private volatile boolean unsettled;
     private volatile OffsetDateTime lastAnswer = OffsetDateTime.MIN;
 
     Claim(ConnectionSource<C> source, FenceSettings settings, Tokens tokens, @Nullable Hold lease) {
@@ -76,6 +77,17 @@ public final class Claim<C> {
      */
     public int committed() {
         return committed.get();
+    }
+
+    /**
+     * Tells whether something of this claim, made through this object, is committed or may be: what {@link #committed()} counts, a
+     * commit whose outcome is unknown, and what was committed past the fence. Only where it is not, doing the work again from its
+     * beginning can do nothing twice.
+     *
+     * @return false if it is certain that nothing was written
+     */
+    public boolean mayHaveCommitted() {
+        return unsettled || committed.get() > 0;
     }
 
     /**
@@ -223,6 +235,11 @@ public final class Claim<C> {
     /** Another transaction of it is committed. */
     void countCommitted() {
         committed.incrementAndGet();
+    }
+
+    /** Of one it is unknown whether it is. */
+    void countUnsettled() {
+        unsettled = true;
     }
 
     FenceSettings settings() {

@@ -8,7 +8,12 @@ import java.util.Optional;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** The connections of a data source: fenced inside of a unit of the calling thread, and as they are outside. */
+/**
+ * The connections of a data source: fenced inside of a unit of the calling thread, and as they are outside.
+ *
+ * <p>Two over the same one are equal. Frameworks find the connection of a transaction by its data source, and whoever asks the fence
+ * twice, for a transaction manager and for a repository, would have the repository write beside the transaction.
+ */
 final class FencedDataSource implements DataSource {
 
     private final DataSource origin;
@@ -19,21 +24,40 @@ final class FencedDataSource implements DataSource {
 
     @Override
     public Connection getConnection() throws SQLException {
-        return taken(origin.getConnection());
+        Optional<OwnUnit> unit = unit();
+        return taken(unit, origin.getConnection());
     }
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-        return taken(origin.getConnection(user, password));
+        Optional<OwnUnit> unit = unit();
+        return taken(unit, origin.getConnection(user, password));
     }
 
-    private Connection taken(Connection opened) throws SQLException {
+    private Optional<OwnUnit> unit() {
         Optional<OwnUnit> unit = OwnTransactions.open(origin);
+        if (unit.isEmpty()) {
+            OpenWork.requireNone(origin, "A connection of fence.dataSource()");
+        }
+        return unit;
+    }
+
+    private Connection taken(Optional<OwnUnit> unit, Connection opened) throws SQLException {
         return unit.isPresent() ? unit.get().fenced(opened) : PassedConnections.pass(origin, opened);
     }
 
     DataSource origin() {
         return origin;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof FencedDataSource fenced && fenced.origin == origin;
+    }
+
+    @Override
+    public int hashCode() {
+        return System.identityHashCode(origin);
     }
 
     @Override

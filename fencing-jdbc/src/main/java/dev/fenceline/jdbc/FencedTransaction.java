@@ -205,6 +205,9 @@ final class FencedTransaction<C> {
     /** Tells the listener how it ended. */
     void tell(WriteOutcome outcome) {
         WriteOutcome told = aftermath.isUnfenced() ? WriteOutcome.UNKNOWN : outcome;
+        if (told == WriteOutcome.UNKNOWN) {
+            claim.countUnsettled();
+        }
         // Reading ends no write, unless it is unknown what was written in between.
         if (entry != Entry.READING || told == WriteOutcome.UNKNOWN) {
             WriteEnd.tell(settings, tokens, told, begunNanos);

@@ -87,7 +87,7 @@ final class FencedUnit<C> {
             throws X {
         begun.begin();
         try {
-            return work.with(session.context());
+            return OpenWork.within(source.origin(), claim.presented(), () -> work.with(session.context()));
         } catch (Throwable escaped) {
             guard.end();
             Optional<FencelineException> ours = begun.failed(escaped);

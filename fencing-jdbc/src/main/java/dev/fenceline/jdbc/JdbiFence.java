@@ -161,9 +161,9 @@ public final class JdbiFence extends GuardFence<Handle> {
      * {@code @Transaction} or {@code Transactional}, are part of it: they are counted, and nothing is sent where they begin and end. One
      * that is rolled back, that an exception leaves, or that nobody commits undoes the whole, and the unit says so by
      * {@link dev.fenceline.TransactionRolledBackException} even if that exception was swallowed; a savepoint undoes its part alone.
+     * Another handle of the same Jdbi, {@code onDemand} too, is refused to the thread of the unit: it would write beside the fence.
      *
-     * <p><b>Not guaranteed:</b> anything for other handles: a {@code Jdbi} opens such, inside of a unit too. An inner transaction that is
-     * to be read-only is not kept from writing, since what is beside it may write. The transaction handler of the Jdbi is not asked in a
+     * <p><b>Not guaranteed:</b> anything for handles that other threads open. An inner transaction that is to be read-only is not kept from writing, since what is beside it may write. The transaction handler of the Jdbi is not asked in a
      * unit, except about savepoints.
      *
      * <p><b>Errors:</b> those of {@link Unit#call}, {@link GuardFence#claim} and {@link Claim#inTransaction}. A thread that has a handle

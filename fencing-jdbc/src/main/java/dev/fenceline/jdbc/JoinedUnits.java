@@ -44,6 +44,7 @@ record JoinedUnits(JdbiFence fence) implements UnitKind<Handle> {
     @Override
     public void requireNothingRead(Locking<?> locking) {
         OpenTransactions.requireNone(fence.source(), locking.names(), "Acquiring the lock for a unit");
+        OpenWork.requireNoneAround(origin(), locking.names());
         OpenHandles.requireNoTransaction(fence.jdbi(), locking.names());
     }
 

@@ -20,7 +20,21 @@ final class OpenHandles {
 
     private OpenHandles() {}
 
+    /**
+     * Takes note of a handle.
+     *
+     * @throws UnfencedWriteException when this thread is in a unit over its Jdbi, where it would write unfenced
+     */
     static void opened(Handle handle) {
+        OpenUnits.over(handle.getJdbi()).ifPresent(unit -> {
+            throw new UnfencedWriteException(
+                    "A handle of Jdbi in a unit on " + unit.tokens().resource()
+                            + " refused: what it reads and writes would be in no fenced transaction. Nothing was sent."
+                            + " Use the handle that the unit was given, or fence.handle(), and attach to it instead of"
+                            + " onDemand; or open the handle from a Jdbi of its own if it is to write beside the"
+                            + " unit.",
+                    null);
+        });
         List<Handle> known = OPEN.get();
         if (known == null) {
             known = new CopyOnWriteArrayList<>();

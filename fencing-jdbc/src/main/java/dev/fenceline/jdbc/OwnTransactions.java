@@ -26,6 +26,7 @@ final class OwnTransactions implements UnitKind<Claim<Connection>> {
     @Override
     public void requireNothingRead(Locking<?> locking) {
         OpenTransactions.requireNone(fence.source(), locking.names(), "Acquiring the lock for a unit");
+        OpenWork.requireNoneAround(origin(), locking.names());
         PassedConnections.requireNoTransaction(origin(), locking.names());
     }
 

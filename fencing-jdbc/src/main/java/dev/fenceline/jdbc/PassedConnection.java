@@ -6,8 +6,8 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.Statement;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ final class PassedConnection {
     PassedConnection(Object origin, Connection opened, Consumer<PassedConnection> onClose) {
         this.origin = origin;
         this.onClose = onClose;
-        this.shown = (Connection) around(Connection.class, opened, null);
+        this.shown = (Connection) around(Connection.class, opened, null, null);
     }
 
     /** What the work gets. */
@@ -32,19 +32,23 @@ final class PassedConnection {
         return shown;
     }
 
-    private Object around(Class<?> type, Object target, @Nullable String preparedSql) {
+    private Object around(Class<?> type, Object target, @Nullable Object parent, @Nullable String preparedSql) {
         return Proxy.newProxyInstance(
-                PassedConnection.class.getClassLoader(), new Class<?>[] {type}, new Passing(target, preparedSql));
+                PassedConnection.class.getClassLoader(),
+                new Class<?>[] {type},
+                new Passing(target, parent, preparedSql));
     }
 
-    /** Its statements and metadata lead to the server as well. */
+    /** Its statements, results and metadata lead to the server as well. */
     private final class Passing implements InvocationHandler {
 
         private final Object target;
+        private final @Nullable Object parent;
         private final @Nullable String preparedSql;
 
-        Passing(Object target, @Nullable String preparedSql) {
+        Passing(Object target, @Nullable Object parent, @Nullable String preparedSql) {
             this.target = target;
+            this.parent = parent;
             this.preparedSql = preparedSql;
         }
 
@@ -68,33 +72,44 @@ final class PassedConnection {
                     onClose.accept(PassedConnection.this);
                 }
             }
-            return result == null ? null : passed(method, args, result);
+            return result == null ? null : passed(proxy, method, args, result);
         }
 
         private void requireOutside(Method method) {
-            OpenUnits.over(origin).ifPresent(unit -> {
-                boolean isHarmless = GIVING_BACK.contains(method.getName())
-                        || Sending.by(target, method, preparedSql) == Sending.NOTHING;
-                if (!isHarmless) {
-                    throw new UnfencedWriteException(
-                            method.getName() + "() in a unit on "
-                                    + unit.tokens().resource()
-                                    + " refused: the connection was taken outside of it, and nothing would be fenced that it"
-                                    + " reads or writes. Nothing was sent. Take a connection inside of the unit, or open the unit"
-                                    + " before the session that keeps this one (a new EntityManager for each unit).",
-                            null);
-                }
-            });
+            Optional<OpenUnit<?>> unit = OpenUnits.over(origin);
+            boolean isInside = unit.isPresent() || OpenWork.isAround(origin);
+            if (!isInside || isHarmless(method)) {
+                return;
+            }
+            if (unit.isEmpty()) {
+                OpenWork.requireNone(origin, method.getName() + "() on a connection of fence.dataSource()");
+                return;
+            }
+            throw new UnfencedWriteException(
+                    method.getName() + "() in a unit on " + unit.get().tokens().resource()
+                            + " refused: the connection was taken outside of it, and nothing would be fenced that it"
+                            + " reads or writes. Nothing was sent. Take a connection inside of the unit, or open the"
+                            + " unit before the session that keeps this one (a new EntityManager for each unit).",
+                    null);
         }
 
-        private Object passed(Method method, Object @Nullable [] args, Object result) {
-            if (result instanceof Connection && !method.getName().equals("unwrap")) {
+        private boolean isHarmless(Method method) {
+            return GIVING_BACK.contains(method.getName()) || Sending.by(target, method, preparedSql) == Sending.NOTHING;
+        }
+
+        private Object passed(Object proxy, Method method, Object @Nullable [] args, Object result) {
+            if (method.getName().equals("unwrap")) {
+                return result;
+            }
+            if (result instanceof Connection) {
                 return shown;
             }
-            Class<?> type = method.getName().equals("unwrap") ? null : GuardedConnection.typeOf(result);
-            boolean leadsOn = type != null && (result instanceof Statement || result instanceof DatabaseMetaData);
+            if (result instanceof Statement && parent instanceof Statement) {
+                return parent;
+            }
+            Class<?> type = GuardedConnection.typeOf(result);
             String sql = args != null && args.length > 0 && args[0] instanceof String text ? text : null;
-            return type != null && leadsOn ? around(type, result, sql) : result;
+            return type == null ? result : around(type, result, proxy, sql);
         }
     }
 }

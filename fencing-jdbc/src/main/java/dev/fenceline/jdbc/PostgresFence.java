@@ -126,7 +126,11 @@ public final class PostgresFence extends GuardFence<Connection> {
      * themselves. Build them on it once, and keep them: inside of a {@link #unit unit} of the calling thread a connection is fenced, and
      * outside of units it is as the data source below gives it.
      *
-     * @return over the data source that this fence was made on
+     * <p><b>Errors:</b> inside of the work of {@link GuardFence#under}, {@link Claim#inTransaction} or {@link Claim#readOnly}, outside of
+     * a unit, no connection is given: {@link UnfencedWriteException}, since it would be in none of these. Nor may one be used there
+     * that was taken before.
+     *
+     * @return over the data source that this fence was made on; equal to every other one over it
      */
     public DataSource dataSource() {
         return new FencedDataSource(source().origin());

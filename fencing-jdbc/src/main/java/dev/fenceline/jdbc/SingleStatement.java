@@ -58,6 +58,9 @@ final class SingleStatement<C> {
             return rows;
         } catch (FencelineException e) {
             outcome = WriteEnd.outcome(e);
+            if (outcome == WriteOutcome.UNKNOWN) {
+                claim.countUnsettled();
+            }
             throw e;
         } finally {
             WriteEnd.tell(settings, tokens, outcome, begun);

@@ -118,8 +118,7 @@ final class TransactionControl {
             if (Character.isWhitespace(sql.charAt(at)) || sql.charAt(at) == ';') {
                 at++;
             } else if (sql.startsWith("--", at)) {
-                int end = sql.indexOf('\n', at);
-                at = end < 0 ? sql.length() : end + 1;
+                skipLine();
             } else if (sql.startsWith("/*", at)) {
                 skipComment();
             } else {
@@ -127,6 +126,13 @@ final class TransactionControl {
             }
         }
         return at;
+    }
+
+    /** To the server a carriage return ends a line by itself. */
+    private void skipLine() {
+        while (at < sql.length() && sql.charAt(at) != '\n' && sql.charAt(at) != '\r') {
+            at++;
+        }
     }
 
     private void skipComment() {

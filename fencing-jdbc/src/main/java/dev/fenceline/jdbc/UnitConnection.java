@@ -30,7 +30,7 @@ final class UnitConnection implements Conduct {
     private static final String NO_TRANSACTION = "25P01";
     private static final String FAILED = "25P02";
 
-    private static final Set<String> CONTROL = Set.of("getAutoCommit", "setAutoCommit", "commit", "close", "abort");
+    private static final Set<String> CONTROL = Set.of("getAutoCommit", "setAutoCommit", "commit", "close");
     private static final Set<String> LARGE_OBJECTS = Set.of("getBlob", "getClob");
 
     private final OwnUnit unit;
@@ -81,6 +81,10 @@ final class UnitConnection implements Conduct {
             // Meant for a statement that another thread is waiting for.
             return call.proceed();
         }
+        if (call.isOfConnection() && call.name().equals("abort")) {
+            abort((Executor) call.arguments().get(0));
+            return null;
+        }
         turn.lock();
         try {
             Optional<FencelineException> over = over();
@@ -115,10 +119,6 @@ final class UnitConnection implements Conduct {
             case "rollback" -> {
                 requireTransaction("roll back");
                 transactions.rollBack();
-            }
-            case "abort" -> {
-                raw.abort((Executor) call.arguments().get(0));
-                close();
             }
             default -> close();
         }
@@ -235,6 +235,21 @@ final class UnitConnection implements Conduct {
             SQLException asTheDriver = new SQLException(e.getMessage(), FAILED, e);
             unit.note(asTheDriver, e);
             throw asTheDriver;
+        }
+    }
+
+    /** Likewise meant for a call that hangs: that one is told by the driver, and finds out what became of its transaction. */
+    private void abort(Executor executor) throws SQLException {
+        if (closed || unit.hasEnded()) {
+            return;
+        }
+        raw.abort(executor);
+        if (turn.tryLock()) {
+            try {
+                close();
+            } finally {
+                turn.unlock();
+            }
         }
     }
 

@@ -24,6 +24,7 @@ final class UnitTransactions {
     private volatile @Nullable FencedTransaction<Connection> transaction;
     private OpenTransactions.@Nullable Ending registered;
     private boolean begun;
+    private @Nullable IllegalStateException waitsForItself;
     private volatile @Nullable FencelineException gone;
 
     UnitTransactions(OwnUnit unit, Session<Connection> session, SessionChanges changes) {
@@ -91,7 +92,12 @@ final class UnitTransactions {
     /** While it keeps the marks, this thread would wait for itself elsewhere. */
     private void register(FencedTransaction<Connection> open) {
         if (registered == null) {
-            registered = unit.register(open.guard());
+            try {
+                registered = unit.register(open.guard());
+            } catch (IllegalStateException refused) {
+                waitsForItself = refused;
+                throw refused;
+            }
         }
     }
 
@@ -105,6 +111,7 @@ final class UnitTransactions {
         WriteOutcome outcome = WriteOutcome.ROLLED_BACK;
         open.guard().end();
         try {
+            requireAllSent();
             register(open);
             open.end();
             outcome = WriteOutcome.APPLIED;
@@ -113,6 +120,14 @@ final class UnitTransactions {
             throw unit.noted(e);
         } finally {
             over(open, outcome);
+        }
+    }
+
+    /** A statement was refused because of another connection's transaction; without it the rest would be half of the work. */
+    private void requireAllSent() {
+        IllegalStateException refused = waitsForItself;
+        if (refused != null) {
+            throw refused;
         }
     }
 
@@ -156,6 +171,7 @@ final class UnitTransactions {
             open.tell(outcome);
         }
         begun = false;
+        waitsForItself = null;
         if (registered != null) {
             registered.end();
             registered = null;

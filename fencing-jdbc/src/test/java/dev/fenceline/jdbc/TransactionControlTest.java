@@ -38,6 +38,9 @@ class TransactionControlTest {
     @Test
     void lineCommentsAndLineBreaksBeforeTheCommandMeanNothing() {
         assertThat(TransactionControl.ending("-- UPDATE\n\t -- more\n COMMIT")).contains("COMMIT");
+        assertThat(TransactionControl.ending("-- UPDATE\rCOMMIT"))
+                .as("a line may end by a carriage return alone")
+                .contains("COMMIT");
     }
 
     @ParameterizedTest

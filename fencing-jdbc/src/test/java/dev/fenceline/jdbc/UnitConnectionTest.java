@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.fenceline.Action;
+import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.UnfencedWriteException;
 import java.sql.Connection;
@@ -233,6 +234,41 @@ class UnitConnectionTest extends OneUnit {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    @Test
+    void abortEndsTheCallOfAnotherThreadThatHangs() throws Exception {
+        ExecutorService threads = Executors.newCachedThreadPool();
+        try {
+            unit(claim -> {
+                Connection connection = source.getConnection();
+                Future<?> hanging = threads.submit(() -> {
+                    execute(connection, "SELECT pg_catalog.pg_sleep(60)");
+                    return null;
+                });
+                TestDatabase.await(
+                        "the call is under way",
+                        () -> database.number("SELECT count(*) FROM pg_stat_activity WHERE state = 'active'"
+                                        + " AND query = 'SELECT pg_catalog.pg_sleep(60)'")
+                                == 1);
+                threads.submit(() -> {
+                            connection.abort(Runnable::run);
+                            return null;
+                        })
+                        .get(20, TimeUnit.SECONDS);
+                assertThatThrownBy(() -> hanging.get(20, TimeUnit.SECONDS))
+                        .hasCauseInstanceOf(BackendUnavailableException.class)
+                        .hasMessageContaining("Nothing of it was committed");
+                assertThat(connection.isClosed()).isTrue();
+                connection.abort(Runnable::run);
+            });
+        } finally {
+            threads.shutdownNow();
+            // The server does not see that its client is gone before it has slept.
+            database.terminate("pooled");
+        }
+        unit(claim -> write(1, 90));
+        assertThat(database.balance(1)).isEqualTo(90);
     }
 
     @Test

@@ -329,6 +329,16 @@ class UnitTest extends OneUnit {
     }
 
     @Test
+    void theDataSourcesOfAFenceAreOne() {
+        assertThat(fence.dataSource())
+                .as("frameworks look for a transaction's connection by it")
+                .isEqualTo(PostgresFence.on(pool).dataSource())
+                .hasSameHashCodeAs(PostgresFence.on(pool).dataSource())
+                .isNotEqualTo(PostgresFence.on(database.source()).dataSource())
+                .isNotEqualTo(pool);
+    }
+
+    @Test
     void aFenceOnTheDataSourceOfAnotherIsOverTheSameOne() throws Exception {
         PostgresFence again = PostgresFence.on(source);
         unit(claim -> assertThat(again.current()).containsSame(claim));

@@ -15,6 +15,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.concurrent.atomic.AtomicReference;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -305,6 +306,30 @@ class UnitTransactionsTest extends OneUnit {
             }
         });
         assertThat(database.balance(1) + database.balance(2)).isEqualTo(220);
+    }
+
+    @Test
+    void aStatementThatWasRefusedForAnotherConnectionIsNotForgottenByItsCommit() throws Exception {
+        PostgresFence plain = PostgresFence.on(database.source());
+        DataSource beside = plain.dataSource();
+        plain.unit(lock).run(claim -> {
+            try (Connection one = beside.getConnection();
+                    Connection other = beside.getConnection()) {
+                one.setAutoCommit(false);
+                other.setAutoCommit(false);
+                TestDatabase.write(one, 1, 90);
+                assertThatThrownBy(() -> TestDatabase.write(other, 2, 0)).isInstanceOf(IllegalStateException.class);
+                one.commit();
+                TestDatabase.write(other, 1, 0);
+                assertThatThrownBy(other::commit)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("and would wait for itself");
+                TestDatabase.write(other, 2, 80);
+                other.commit();
+            }
+        });
+        assertThat(database.balance(1)).isEqualTo(90);
+        assertThat(database.balance(2)).isEqualTo(80);
     }
 
     @Test

@@ -6,15 +6,15 @@ import org.jspecify.annotations.Nullable;
 /** One attempt at a unit: how far it came, which is asked when it has failed. Of one thread. */
 final class Attempt {
 
-    private @Nullable BooleanSupplier committed;
+    private @Nullable BooleanSupplier mayHaveCommitted;
 
     /** The locks are held and claimed, and the work begins. */
-    void begun(BooleanSupplier hasCommitted) {
-        committed = hasCommitted;
+    void begun(BooleanSupplier asked) {
+        mayHaveCommitted = asked;
     }
 
-    /** Whether something of it stays, whatever it threw. */
-    boolean hasCommitted() {
-        return committed != null && committed.getAsBoolean();
+    /** Whether something of it stays, or may, whatever it threw. */
+    boolean mayHaveCommitted() {
+        return mayHaveCommitted != null && mayHaveCommitted.getAsBoolean();
     }
 }

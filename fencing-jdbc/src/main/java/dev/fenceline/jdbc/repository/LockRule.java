@@ -32,6 +32,16 @@ interface LockRule {
         return Optional.empty();
     }
 
+    /** Whether it finds the lock of an argument of a class. */
+    default boolean isOf(Class<?> argument) {
+        return false;
+    }
+
+    /** Whether it finds those of several in one argument. */
+    default boolean isOfEach(Class<?> element) {
+        return false;
+    }
+
     /** From arguments by name. */
     record ByName(String lockClass, List<String> names) implements LockRule {
         @Override
@@ -83,6 +93,11 @@ interface LockRule {
         }
 
         @Override
+        public boolean isOf(Class<?> argument) {
+            return type.isAssignableFrom(argument);
+        }
+
+        @Override
         public Optional<Finder> on(Method method, TypeBindings types) {
             List<Integer> positions = new ArrayList<>();
             Parameter[] parameters = method.getParameters();
@@ -105,6 +120,11 @@ interface LockRule {
         @Override
         public String toString() {
             return "lockEach(" + type.getSimpleName() + ".class, …)";
+        }
+
+        @Override
+        public boolean isOfEach(Class<?> element) {
+            return type.isAssignableFrom(element);
         }
 
         @Override

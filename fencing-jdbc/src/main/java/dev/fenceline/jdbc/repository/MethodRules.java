@@ -194,8 +194,23 @@ final class MethodRules {
         used.forEach(rule -> rule.misfit(method, types).ifPresent(misfit -> problem(method, misfit)));
         if (used.isEmpty()) {
             problem(method, "has no lock: " + howToFindOne(method));
+        } else if (named.isEmpty()) {
+            unlockedElements(method).ifPresent(element -> problem(method, element));
         }
         return used.stream().map(rule -> rule.on(method, types).orElseThrow()).toList();
+    }
+
+    /** A rule for an account finds none in a list of accounts, and some of the locks of a call protect no more than none. */
+    private Optional<String> unlockedElements(Method method) {
+        return Arrays.stream(method.getGenericParameterTypes())
+                .flatMap(parameter -> types.elementOf(parameter).stream())
+                .filter(element -> lockRules.stream().anyMatch(rule -> rule.isOf(element)))
+                .filter(element -> lockRules.stream().noneMatch(rule -> rule.isOfEach(element)))
+                .findFirst()
+                .map(element -> "has several " + element.getSimpleName()
+                        + " in one argument, and the locks of these are found by no rule: .lockEach("
+                        + element.getSimpleName() + ".class, it -> LockName.of(…)), or .lockBy(\"" + method.getName()
+                        + "\", arguments -> LockName.of(…)) for one lock of all");
     }
 
     private String howToFindOne(Method method) {

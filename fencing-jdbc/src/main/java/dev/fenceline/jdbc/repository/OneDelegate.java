@@ -22,7 +22,7 @@ record OneDelegate<R>(R delegate, PostgresFence fence, Locks locks) implements D
         Unit<Claim<Connection>> unit =
                 names.size() == 1 ? fence.unit(locks.fenced(names.get(0))) : fence.unit(locks.fencedAll(names));
         return maxWait.map(unit::waitAtMost).orElse(unit).call(claim -> {
-            attempt.begun(() -> claim.committed() > 0);
+            attempt.begun(claim::mayHaveCommitted);
             return body.run();
         });
     }

@@ -156,8 +156,8 @@ public final class RepositoryBuilder<R> {
 
     /**
      * Has a unit begun again that was refused because somebody newer has claimed, or that lost a race: with a new grant, and from the
-     * first line of its body, since what it read is old. Never after something of it was committed. Off unless asked for: the body then
-     * runs more than once, and whatever it does outside of the database with it.
+     * first line of its body, since what it read is old. Never after something of it was committed, or may have been. Off unless asked
+     * for: the body then runs more than once, and whatever it does outside of the database with it.
      *
      * <p>Over a data source each transaction is committed by itself, one that only reads too: nobody can tell that a SELECT called no
      * function that writes. So there a unit is begun again only if its claim or its first transaction was refused.

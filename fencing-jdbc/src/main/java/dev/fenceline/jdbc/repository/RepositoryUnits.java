@@ -143,7 +143,7 @@ public sealed class RepositoryUnits<R> permits FencedRepository {
             try {
                 return delegates.unit(locks, settings.maxWait(), attempt, body);
             } catch (Exception e) {
-                if (left-- == 0 || attempt.hasCommitted() || !isWorthAnotherGrant(e)) {
+                if (left-- == 0 || attempt.mayHaveCommitted() || !isWorthAnotherGrant(e)) {
                     throw e;
                 }
             }

@@ -7,8 +7,11 @@ import dev.fenceline.FencelineException;
 import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
 import dev.fenceline.StaleTokenException;
+import dev.fenceline.UnfencedWriteException;
 import dev.fenceline.jdbc.Claim;
 import dev.fenceline.jdbc.PostgresFence;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
@@ -82,6 +85,29 @@ class JdbcRepositoryTest extends FencedRepositoryContract {
                                 assertThat(stale).hasMessageContaining("after 2 of this unit that are committed")));
         assertThat(runs).hasValue(1);
         assertThat(bank.balance(42)).isEqualTo(105);
+    }
+
+    @Test
+    void rule13NothingIsRetriedOnceItIsUnknownWhatIsCommitted() {
+        FencedRepository<Accounts> stubborn =
+                ruled(wrapping(Accounts.class)).retries(2).build();
+        AtomicInteger runs = new AtomicInteger();
+
+        assertThatThrownBy(() -> stubborn.unit(Bank.account(42), a -> {
+                    runs.incrementAndGet();
+                    try (Connection connection = fence.dataSource().getConnection();
+                            Statement statement = connection.createStatement()) {
+                        connection.setAutoCommit(false);
+                        statement.execute("UPDATE account SET balance = balance + 5 WHERE id = 42; COMMIT; SELECT 1");
+                        assertThatThrownBy(connection::commit).isInstanceOf(UnfencedWriteException.class);
+                    }
+                    bank.overtake(current().orElseThrow());
+                    a.find(42);
+                }))
+                .satisfies(thrown ->
+                        assertThat(FencelineException.in(thrown)).get().isInstanceOf(StaleTokenException.class));
+        assertThat(runs).hasValue(1);
+        assertThat(bank.balance(42)).as("committed past the fence").isEqualTo(105);
     }
 
     @Test

@@ -10,7 +10,9 @@ import dev.fenceline.TransactionRolledBackException;
 import dev.fenceline.UnfencedWriteException;
 import dev.fenceline.jdbc.Claim;
 import dev.fenceline.jdbc.JdbiFence;
+import java.util.List;
 import java.util.Optional;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
@@ -102,6 +104,29 @@ abstract class JdbiRepositoryContract extends FencedRepositoryContract {
             other.rollback();
         }
         assertThat(bank.balance(42)).isEqualTo(110);
+    }
+
+    @Test
+    void rule5AnotherHandleInsideOfTheUnitIsRefusedSinceItWouldWriteBesideIt() throws Exception {
+        accounts.unit(Bank.account(42), a -> {
+            a.save(a.find(42).plus(5));
+            for (ThrowingCallable beside : List.<ThrowingCallable>of(
+                    jdbi::open,
+                    () -> jdbi.useHandle(handle -> handle.execute("UPDATE account SET balance = 0")),
+                    () -> jdbi.useTransaction(handle -> handle.execute("UPDATE account SET balance = 0")),
+                    () -> jdbi.onDemand(SqlAccounts.class).save(42, 0))) {
+                assertThatThrownBy(beside)
+                        .isInstanceOf(UnfencedWriteException.class)
+                        .hasMessage("A handle of Jdbi in a unit on PostgreSQL guard 'account:42' refused: what it reads"
+                                + " and writes would be in no fenced transaction. Nothing was sent. Use the handle"
+                                + " that the unit was given, or fence.handle(), and attach to it instead of"
+                                + " onDemand; or open the handle from a Jdbi of its own if it is to write beside"
+                                + " the unit.");
+            }
+        });
+        jdbi.useHandle(handle -> handle.execute("UPDATE account SET balance = balance + 1 WHERE id = 42"));
+
+        assertThat(bank.balance(42)).isEqualTo(106);
     }
 
     @Test

@@ -13,13 +13,9 @@ import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
@@ -46,7 +42,7 @@ class RepositoryBuilderTest {
             });
 
     @SuppressWarnings("unchecked")
-    private static <R> RepositoryBuilder<R> of(Class<R> type) {
+    static <R> RepositoryBuilder<R> of(Class<R> type) {
         R answersNothing = (R) Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> null);
         return of(type, answersNothing);
@@ -206,81 +202,6 @@ class RepositoryBuilderTest {
     @ValueSource(strings = {"org.reactivestreams.Publisher", "org.reactivestreams.Processor"})
     void rule9PublishersOfALibraryAreKnownByName(String type) throws ClassNotFoundException {
         assertThat(LateResults.isLate(Class.forName(type))).isTrue();
-    }
-
-    // Generics, bridges, inheritance.
-
-    interface Saving<T, K> {
-        <S extends T> S save(S entity);
-
-        void saveAll(Iterable<? extends T> entities);
-
-        void drop(K key);
-
-        void mark(T[] entities);
-    }
-
-    interface Keyed<E> extends Saving<E, Long> {
-        @Override
-        void drop(Long id);
-    }
-
-    interface Users extends Keyed<Users.User> {
-        record User(String name) {}
-
-        void merge(Set<User> users, Collection<List<User>> nested);
-
-        void keep(UserList users);
-    }
-
-    static final class UserList extends ArrayList<Users.User> {
-        private static final long serialVersionUID = 1L;
-    }
-
-    private static RepositoryBuilder<Users> users() {
-        return of(Users.class)
-                .lock("user", "id")
-                .lock(Users.User.class, user -> LockName.of("user", user.name()))
-                .lockEach(Users.User.class, user -> LockName.of("user", user.name()));
-    }
-
-    @Test
-    void typesAreKnownThroughGenericsAndBridges() {
-        Users users = users().build().proxy();
-        Saving<Users.User, Long> saving = users;
-        Users.User eva = new Users.User("eva");
-        UserList list = new UserList();
-        list.add(eva);
-
-        for (Runnable call : List.<Runnable>of(
-                () -> users.save(eva),
-                () -> saving.save(eva),
-                () -> saving.saveAll(list),
-                () -> saving.mark(new Users.User[] {eva}),
-                () -> users.merge(new HashSet<>(list), List.of()),
-                () -> users.keep(list))) {
-            assertThatThrownBy(call::run)
-                    .isInstanceOf(UnfencedWriteException.class)
-                    .hasMessageContaining("under 'user:eva' refused outside of a unit");
-        }
-        assertThatThrownBy(() -> saving.drop(5L))
-                .isInstanceOf(UnfencedWriteException.class)
-                .hasMessageStartingWith("Users.drop(Long) under 'user:5' refused outside of a unit");
-    }
-
-    @Test
-    void anExtractorThatReturnsNullIsNamed() {
-        Users users = of(Users.class)
-                .lock("user", "id")
-                .lock(Users.User.class, user -> null)
-                .lockEach(Users.User.class, user -> LockName.of("user", user.name()))
-                .build()
-                .proxy();
-
-        assertThatThrownBy(() -> users.save(new Users.User("eva")))
-                .isInstanceOf(NullPointerException.class)
-                .hasMessage(
-                        "the function of .lock or .lockEach for User returned null for argument 1, and not the name of a lock");
     }
 
     // 13: default methods, classes.

@@ -13,6 +13,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.jdbc.support.KeyHolder;
 import org.springframework.transaction.TransactionDefinition;
@@ -112,6 +113,21 @@ class SpringJdbcTest extends FrameworkContract {
                             });
                         })))
                 .hasStackTraceContaining("of the same lock, and would wait for itself");
+        assertThat(ledger.balance(account)).isEqualTo(100);
+    }
+
+    /** Spring finds the connection of a transaction by its data source. */
+    @Test
+    void aTemplateAndAManagerThatWereEachGivenADataSourceOfTheFenceShareTheirTransaction() {
+        int account = ledger.account(100);
+        JdbcTemplate beside = new JdbcTemplate(fence.dataSource());
+        Throwable thrown = catchThrowable(() -> inUnit(
+                account,
+                claim -> spring().transaction(() -> {
+                    beside.update("UPDATE account SET balance = 0 WHERE id = ?", account);
+                    throw new IllegalStateException("rolls back");
+                })));
+        assertThat(thrown).hasMessage("rolls back");
         assertThat(ledger.balance(account)).isEqualTo(100);
     }
 

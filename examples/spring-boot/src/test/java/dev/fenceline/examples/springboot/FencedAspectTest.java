@@ -27,7 +27,7 @@ import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** What the aspect does around a method, and where it refuses to begin. */
+/** 12 of the design's list: what the aspect does around a method, and where it refuses to begin. */
 @Tag("server")
 class FencedAspectTest {
 
