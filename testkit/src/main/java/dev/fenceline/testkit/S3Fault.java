@@ -19,8 +19,9 @@ final class S3Fault implements S3FaultProxy.Armed {
     private final Step step;
     private final Gate fired = new Gate();
     private final Gate held = new Gate();
-    private final Gate answered = new Gate();
     private int seen;
+    private int taken;
+    private int answered;
     private boolean ended;
     private int status;
 
@@ -33,7 +34,6 @@ final class S3Fault implements S3FaultProxy.Armed {
         this.step = step;
         fired.close();
         held.close();
-        answered.close();
     }
 
     synchronized boolean takes(S3Request request) {
@@ -41,7 +41,11 @@ final class S3Fault implements S3FaultProxy.Armed {
             return false;
         }
         seen++;
-        return seen >= first && seen <= last;
+        if (seen < first || seen > last) {
+            return false;
+        }
+        taken++;
+        return true;
     }
 
     void carryOut(S3Exchange exchange) throws IOException {
@@ -58,7 +62,8 @@ final class S3Fault implements S3FaultProxy.Armed {
 
     synchronized void answered(int answer) {
         status = answer;
-        answered.open();
+        answered++;
+        notifyAll();
     }
 
     @Override
@@ -79,14 +84,26 @@ final class S3Fault implements S3FaultProxy.Armed {
     }
 
     @Override
-    public int awaitAnswer(Duration limit) {
-        if (!answered.await(limit)) {
+    public synchronized int awaitAnswer(Duration limit) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        try {
+            for (long left = limit.toNanos(); isOwedAnAnswer() && left > 0; left = deadline - System.nanoTime()) {
+                // At least 1 ms: zero would wait for ever.
+                wait(left / 1_000_000 + 1);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (isOwedAnAnswer()) {
             throw new IllegalStateException("The server has not answered to " + description + " within "
-                    + limit.toMillis() + " ms: " + (fired() ? "is it held?" : seen() + " such requests came."));
+                    + limit.toMillis() + " ms: of " + seen + " such requests the fault took " + taken + ", and "
+                    + answered + " were answered. Is it still held?");
         }
-        synchronized (this) {
-            return status;
-        }
+        return status;
+    }
+
+    private boolean isOwedAnAnswer() {
+        return taken == 0 || answered < taken;
     }
 
     @Override

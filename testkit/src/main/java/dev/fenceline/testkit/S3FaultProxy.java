@@ -36,10 +36,11 @@ public final class S3FaultProxy implements AutoCloseable {
     public interface Armed extends FaultProxy.Armed {
 
         /**
-         * Waits until the store has answered to the request that the fault met; whether the client gets that answer is another matter.
+         * Waits until the store has answered to the request that the fault met, or to all of them; whether the client gets an answer is
+         * another matter.
          *
          * @param limit how long to wait
-         * @return the status of the store's answer, such as 200 or 412
+         * @return the status of the store's last answer, such as 200 or 412
          * @throws IllegalStateException when the store has not answered in that time
          */
         int awaitAnswer(Duration limit);

@@ -134,7 +134,8 @@ class S3FaultProxyTest {
         assertThat(written()).containsExactly("meanwhile");
         assertThatIllegalStateException()
                 .isThrownBy(() -> fault.awaitAnswer(Duration.ofMillis(1)))
-                .withMessage("The server has not answered to PUT of 'k' within 1 ms: is it held?");
+                .withMessage("The server has not answered to PUT of 'k' within 1 ms: of 2 such requests the fault took 1, and 0 were"
+                        + " answered. Is it still held?");
 
         fault.letGo();
         assertThat(fault.awaitAnswer(LIMIT)).isEqualTo(200);
