@@ -1,11 +1,12 @@
 package dev.fenceline.testkit;
 
 /**
- * One Redis and one PostgreSQL for all tests of a JVM, since a start costs more than most tests. They start at first use and
- * stop with the JVM.
+ * One Redis, one PostgreSQL and one S3 store for all tests of a JVM, since a start costs more than most tests. They start at
+ * first use and stop with the JVM.
  *
- * <p>A test leaves them as it found them: keys under a prefix of its own, a {@link PostgresServer#newDatabase() database} of
- * its own. A test that kills, pauses or reconfigures a server takes one of its own from {@link Servers#embedded()}.
+ * <p>A test leaves them as it found them: keys under a prefix of its own, a {@link PostgresServer#newDatabase() database} or a
+ * {@link S3Server#newBucket() bucket} of its own. A test that kills, pauses or reconfigures a server takes one of its own from
+ * {@link Servers#embedded()}.
  *
  * <p><b>Thread-safety:</b> any thread.
  */
@@ -31,6 +32,16 @@ public final class SharedServers {
         return Postgres.SERVER;
     }
 
+    /**
+     * Returns the shared S3 store, which decides conditional writes atomically. See {@link EmbeddedServers#s3()} for what it needs on
+     * the class path.
+     *
+     * @return the same store at every call
+     */
+    public static AtomicS3 s3() {
+        return S3.STORE;
+    }
+
     /** Started when the class is first used. */
     private static final class Redis {
         private static final RedisProcess SERVER = Servers.embedded().redis(RedisSpec.master());
@@ -39,5 +50,10 @@ public final class SharedServers {
     /** Started when the class is first used. */
     private static final class Postgres {
         private static final PostgresProcess SERVER = Servers.embedded().postgres(PostgresSpec.primary());
+    }
+
+    /** Started when the class is first used. */
+    private static final class S3 {
+        private static final AtomicS3 STORE = Servers.embedded().s3();
     }
 }
