@@ -2,6 +2,7 @@ package dev.fenceline.s3;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -74,7 +75,7 @@ final class CleanUp {
                 store.client().listObjectsV2Paginator(list -> list.bucket(store.bucket()).prefix(folder))) {
             Instant limit = now(Failures.date(page.sdkHttpResponse()), folder).minus(grace);
             for (S3Object object : page.contents()) {
-                if (outOfReach.test(object.key()) && !object.lastModified().isAfter(limit)) {
+                if (outOfReach.test(object.key()) && isAsOldAs(limit, object.lastModified())) {
                     found.add(new Garbage(object.key(), object.size(), object.lastModified(), Optional.empty()));
                 }
             }
@@ -91,12 +92,17 @@ final class CleanUp {
             for (MultipartUpload upload : page.uploads()) {
                 if (upload.key().startsWith(folder)
                         && outOfReach.test(upload.key())
-                        && !upload.initiated().isAfter(limit)) {
+                        && isAsOldAs(limit, upload.initiated())) {
                     found.add(new Garbage(upload.key(), 0, upload.initiated(), Optional.of(upload.uploadId())));
                 }
             }
         }
         return found;
+    }
+
+    /** A Date header has whole seconds, and what it is compared with may be told finer. */
+    private static boolean isAsOldAs(Instant limit, Instant since) {
+        return !since.truncatedTo(ChronoUnit.SECONDS).isAfter(limit);
     }
 
     private Instant now(Optional<Instant> date, String folder) {

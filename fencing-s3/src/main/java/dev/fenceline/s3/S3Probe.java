@@ -41,7 +41,7 @@ public final class S3Probe {
     private static final int CREATING = 10;
     private static final LockName LOCK = LockName.of("fenceline-probe");
     private static final Attributes ATTRIBUTES = Attributes.none()
-            .withContentType("text/plain; charset=utf-8")
+            .withContentType("text/plain")
             .withMetadata("fenceline-probe", "kept");
 
     private final Store store;
@@ -147,14 +147,14 @@ public final class S3Probe {
         private void probe() {
             String key = newKey("sequence");
             Documents.Seen<byte[]> nothing = look(key);
+            if (createsTwice(key) || changesBytes(key) || mismatches(key) || createsByMatching()) {
+                return;
+            }
             if (nothing.date().isEmpty()) {
                 error(
                         "s3-no-date",
                         "answers without a Date header, so a token from the far future cannot be told",
                         "Let what stands in front of the store pass the header on.");
-                return;
-            }
-            if (createsTwice(key) || changesBytes(key) || mismatches(key) || createsByMatching()) {
                 return;
             }
             if (race(CREATING, new Race(as, requestTimeout)::creating)) {
@@ -196,7 +196,8 @@ public final class S3Probe {
             return !found.attributes().equals(ATTRIBUTES)
                     && error(
                             "s3-metadata-lost",
-                            "does not return the content type or the metadata that were written",
+                            "does not return the content type and the metadata that were written, but "
+                                    + found.attributes(),
                             "Use a store that keeps them: a claim writes them again as they were.");
         }
 
