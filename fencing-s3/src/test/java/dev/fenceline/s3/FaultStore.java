@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
@@ -45,6 +46,14 @@ final class FaultStore implements AutoCloseable {
                 .httpClientBuilder(
                         Apache5HttpClient.builder().maxConnections(200).socketTimeout(socketTimeout))
                 .build();
+    }
+
+    /** The first requests of a JVM take their time; here nothing limits it. */
+    void warmUp() {
+        for (S3Client client : List.of(near, far)) {
+            client.putObject(put -> put.bucket(bucket).key("warm-up"), RequestBody.empty());
+            client.getObjectAsBytes(get -> get.bucket(bucket).key("warm-up"));
+        }
     }
 
     S3FaultProxy proxy() {

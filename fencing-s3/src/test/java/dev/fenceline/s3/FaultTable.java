@@ -54,8 +54,8 @@ final class FaultTable implements AutoCloseable {
         }
     }
 
-    /** The first requests of a JVM take their time, and would run into the timeout of a fault. */
     private void warmUp() {
+        store.warmUp();
         new FaultCase(FaultStep.ENVELOPE_WRITE, Harm.UNHEARD, Times.ONCE).run(store);
         new FaultCase(FaultStep.POINTER_WRITE, Harm.UNHEARD, Times.ONCE).run(store);
     }
