@@ -18,7 +18,8 @@ public final class Benchmarks {
             new FreshNames(),
             new SingleSteps(),
             new PostgresForms(),
-            new ProtectedTable());
+            new ProtectedTable(),
+            new S3Forms());
 
     private Benchmarks() {}
 
