@@ -63,7 +63,8 @@ final class S3Bench implements AutoCloseable {
             case WRITE -> timed(this::write);
             case CLAIM -> timed(() -> fence.claim(token(), "claimed"));
             case STALE -> stale();
-            case GET -> timed(() -> client.getObjectAsBytes(get -> get.bucket(bucket).key("plain")));
+            case GET ->
+                timed(() -> client.getObjectAsBytes(get -> get.bucket(bucket).key("plain")));
             case READ -> timed(() -> fence.read("written"));
         };
     }

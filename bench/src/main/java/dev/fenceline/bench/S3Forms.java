@@ -50,7 +50,8 @@ final class S3Forms implements Scenario {
                             String.valueOf(requests.get(form)));
                     form.limit(body.inOneObject())
                             .ifPresent(limit -> targets.add(Target.atMost(
-                                    form.label() + ", " + body.label() + ", × " + form.plain().label(),
+                                    form.label() + ", " + body.label() + ", × "
+                                            + form.plain().label(),
                                     limit,
                                     nanos.ratio(form, form.plain()))));
                 }
@@ -80,8 +81,7 @@ final class S3Forms implements Scenario {
     private static Map<S3Form, Integer> requests(AtomicS3 store, Body body) {
         Map<S3Form, Integer> requests = new EnumMap<>(S3Form.class);
         try (S3FaultProxy proxy = S3FaultProxy.to(store);
-                S3Bench bench =
-                        new S3Bench(store, proxy.endpoint(), S3Bench.setup(body.inOneObject()), body.bytes())) {
+                S3Bench bench = new S3Bench(store, proxy.endpoint(), S3Bench.setup(body.inOneObject()), body.bytes())) {
             bench.nanos(S3Form.CLAIM); // the first one creates the object
             for (S3Form form : S3Form.values()) {
                 int preparing = form == S3Form.STALE ? claimsTwice(bench, proxy) : 0;

@@ -42,8 +42,9 @@ final class Doctor extends Subcommand {
     @Override
     Report run() {
         if (!postgres.given() && !redis.given() && !s3.given()) {
-            throw Failure.usage("No server is named: give --url, --redis or --s3, or several of them, or set FENCELINE_URL,"
-                    + " FENCELINE_REDIS or FENCELINE_S3.");
+            throw Failure.usage(
+                    "No server is named: give --url, --redis or --s3, or several of them, or set FENCELINE_URL,"
+                            + " FENCELINE_REDIS or FENCELINE_S3.");
         }
         List<Part> parts = new ArrayList<>();
         if (postgres.given()) {
@@ -69,9 +70,7 @@ final class Doctor extends Subcommand {
                                 .filter(part -> part.missed().isEmpty())
                                 .map(part -> part.name().toLowerCase(Locale.ROOT))
                                 .toList())
-                .field(
-                        "findings",
-                        findings.stream().map(Doctor::json).toList());
+                .field("findings", findings.stream().map(Doctor::json).toList());
     }
 
     static Map<String, @Nullable Object> json(Finding finding) {

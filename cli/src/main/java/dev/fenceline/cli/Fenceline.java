@@ -19,7 +19,8 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "fenceline",
-        description = "Brings fences into a PostgreSQL database, and looks after them, those in S3 and the locks in Redis.",
+        description =
+                "Brings fences into a PostgreSQL database, and looks after them, those in S3 and the locks in Redis.",
         synopsisSubcommandLabel = "COMMAND",
         usageHelpAutoWidth = true,
         footer = {

@@ -21,7 +21,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The fenced objects of a bucket. */
-@Command(name = "s3", description = "Fenced objects in S3: whether a store can carry them, whose mark stands, what can be removed.")
+@Command(
+        name = "s3",
+        description = "Fenced objects in S3: whether a store can carry them, whose mark stands, what can be removed.")
 final class S3Commands extends Group {
 
     /** One object. */
@@ -32,8 +34,9 @@ final class S3Commands extends Group {
 
     @Command(
             name = "probe",
-            description = "Tries whether fences hold in this store: writes, races and removes some objects under .fenceline-probe/. Ends with"
-                    + " 1 where they do not.")
+            description =
+                    "Tries whether fences hold in this store: writes, races and removes some objects under .fenceline-probe/. Ends with"
+                            + " 1 where they do not.")
     static final class Probe extends Subcommand {
 
         @Mixin
@@ -51,9 +54,12 @@ final class S3Commands extends Group {
             probed.findings().forEach(finding -> report.line(Doctor.style(finding.severity()), finding.toString()));
             return report.line(
                             probed.isSafe() ? Report.Style.GOOD : Report.Style.BAD,
-                            probed.resource() + (probed.isSafe() ? ": fences hold here." : ": fences do not hold here."))
+                            probed.resource()
+                                    + (probed.isSafe() ? ": fences hold here." : ": fences do not hold here."))
                     .field("safe", probed.isSafe())
-                    .field("findings", probed.findings().stream().map(Doctor::json).toList());
+                    .field(
+                            "findings",
+                            probed.findings().stream().map(Doctor::json).toList());
         }
     }
 
@@ -65,7 +71,9 @@ final class S3Commands extends Group {
         }
     }
 
-    @Command(name = "show", description = "Shows the mark of an object: the newest token that it has admitted, and what lies there.")
+    @Command(
+            name = "show",
+            description = "Shows the mark of an object: the newest token that it has admitted, and what lies there.")
     static final class Show extends Subcommand {
 
         @Mixin
@@ -96,8 +104,9 @@ final class S3Commands extends Group {
 
     @Command(
             name = "gc",
-            description = "Removes the data of a pointer that was replaced or never named, older than the grace age; the pointer itself stays,"
-                    + " and so does what it names. May run while others read and write.")
+            description =
+                    "Removes the data of a pointer that was replaced or never named, older than the grace age; the pointer itself stays,"
+                            + " and so does what it names. May run while others read and write.")
     static final class Gc extends Subcommand {
 
         @Mixin
@@ -161,7 +170,8 @@ final class S3Commands extends Group {
             Report report = Report.of(cleaned.kept().isEmpty() ? Outcome.OK : Outcome.UNFINISHED);
             cleaned.removed().forEach(garbage -> report.line("removed " + line(garbage)));
             cleaned.kept()
-                    .forEach((garbage, why) -> report.line(Report.Style.DOUBTFUL, "kept " + line(garbage) + ": " + why));
+                    .forEach(
+                            (garbage, why) -> report.line(Report.Style.DOUBTFUL, "kept " + line(garbage) + ": " + why));
             return report.line(
                             Report.Style.GOOD,
                             Texts.count(cleaned.removed().size(), "object") + " removed"
@@ -170,7 +180,9 @@ final class S3Commands extends Group {
                                             : ", " + cleaned.kept().size() + " kept by the store."))
                     .field("key", argument.key)
                     .field("found", List.of())
-                    .field("removed", cleaned.removed().stream().map(S3Commands::json).toList())
+                    .field(
+                            "removed",
+                            cleaned.removed().stream().map(S3Commands::json).toList())
                     .field(
                             "kept",
                             cleaned.kept().entrySet().stream()
@@ -186,11 +198,14 @@ final class S3Commands extends Group {
     private static void describe(Report report, String key, S3Mark mark) {
         report.line(
                         Report.Style.HEADING,
-                        "'" + key + "' (" + word(mark) + ") of lock '" + mark.token().lock() + "'"
+                        "'" + key + "' (" + word(mark) + ") of lock '"
+                                + mark.token().lock() + "'"
                                 + (mark.hasData() ? "" : ", without data: nothing was written yet, or it was deleted"))
                 .line("    token " + mark.token().value() + "/" + mark.token().holder())
                 .line("    write " + mark.writeId() + ", which replaced "
-                        + (mark.replaced().isEmpty() ? "nothing" : mark.replaced().get(0)));
+                        + (mark.replaced().isEmpty()
+                                ? "nothing"
+                                : mark.replaced().get(0)));
         mark.objects()
                 .forEach(object -> report.line(
                         "    object '" + object.name() + "': " + object.length() + " bytes at '" + object.key() + "'"));

@@ -30,7 +30,8 @@ final class S3Options extends ServerOptions {
             names = "--s3-region",
             paramLabel = "REGION",
             order = 89,
-            description = "The region; without it AWS_REGION, that of the profile, or us-east-1 where an endpoint is named.")
+            description =
+                    "The region; without it AWS_REGION, that of the profile, or us-east-1 where an endpoint is named.")
     private @Nullable String region;
 
     private @Nullable String endpoint;
@@ -39,7 +40,11 @@ final class S3Options extends ServerOptions {
         super(terminal, "--s3", "FENCELINE_S3", INSTEAD);
     }
 
-    @Option(names = "--s3", paramLabel = "s3://BUCKET", order = 87, description = "The bucket; without it FENCELINE_S3.")
+    @Option(
+            names = "--s3",
+            paramLabel = "s3://BUCKET",
+            order = 87,
+            description = "The bucket; without it FENCELINE_S3.")
     void bucket(String text) {
         if (text != null && text.contains("@")) {
             throw refused("A login in --s3");
@@ -54,13 +59,15 @@ final class S3Options extends ServerOptions {
             names = "--s3-endpoint",
             paramLabel = "URL",
             order = 88,
-            description = "Another store than that of AWS, such as http://localhost:9000; without it FENCELINE_S3_ENDPOINT.")
+            description =
+                    "Another store than that of AWS, such as http://localhost:9000; without it FENCELINE_S3_ENDPOINT.")
     void endpoint(String text) {
         if (text != null && text.contains("@")) {
             throw refused("A login in --s3-endpoint");
         }
         if (text != null && !ENDPOINT.matcher(text).matches()) {
-            throw misunderstood("The address of --s3-endpoint is none of a store. It reads http://HOST[:PORT], or https.");
+            throw misunderstood(
+                    "The address of --s3-endpoint is none of a store. It reads http://HOST[:PORT], or https.");
         }
         endpoint = text;
     }
@@ -134,8 +141,7 @@ final class S3Options extends ServerOptions {
         try {
             return DefaultAwsRegionProviderChain.builder().build().getRegion();
         } catch (SdkClientException e) {
-            throw new Failure(
-                    Outcome.USAGE, "No region is named: give --s3-region, or set AWS_REGION.", e);
+            throw new Failure(Outcome.USAGE, "No region is named: give --s3-region, or set AWS_REGION.", e);
         }
     }
 }

@@ -65,14 +65,20 @@ class S3Test {
     }
 
     private static FencingToken token(int later) {
-        return new FencingToken(LOCK, ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()) + later, UUID.randomUUID());
+        return new FencingToken(
+                LOCK, ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()) + later, UUID.randomUUID());
     }
 
     @Test
     void theProbeAndTheDoctorSayThatFencesHoldAndThatTheyDoNot() {
         assertThat(terminal().run("s3", "probe").ends(0).out())
                 .isEqualTo("S3 bucket '" + bucket + "': fences hold here." + System.lineSeparator());
-        assertThat(terminal().run("doctor", "--json").ends(0).json().at("/examined").toString())
+        assertThat(terminal()
+                        .run("doctor", "--json")
+                        .ends(0)
+                        .json()
+                        .at("/examined")
+                        .toString())
                 .isEqualTo("[\"s3\"]");
         try (EmbeddedServers others = Servers.embedded()) {
             S3Server racing = others.racingS3();
@@ -99,8 +105,11 @@ class S3Test {
                 .contains("'2026/report.pdf' (pointer) of lock 'report:2026'")
                 .contains("token " + token.value() + "/" + token.holder())
                 .contains("object 'body': 8 bytes at '2026/report.pdf.data/");
-        JsonNode mark =
-                terminal().run("s3", "show", "2026/report.pdf", "--json").ends(0).json().at("/mark");
+        JsonNode mark = terminal()
+                .run("s3", "show", "2026/report.pdf", "--json")
+                .ends(0)
+                .json()
+                .at("/mark");
         assertThat(mark.at("/format").asText()).isEqualTo("pointer");
         assertThat(mark.at("/token").asLong()).isEqualTo(token.value());
         assertThat(mark.at("/objects/0/length").asLong()).isEqualTo(8);
@@ -114,7 +123,10 @@ class S3Test {
             fence.claim(token(1), "k").write(new byte[] {2, 2});
             assertThat(terminal().run("s3", "gc", "k", "--dry-run").ends(0).out())
                     .isEqualTo("Nothing is to be removed for 'k'." + System.lineSeparator());
-            assertThat(terminal().run("s3", "gc", "k", "--dry-run", "--grace", "0s").ends(0).out())
+            assertThat(terminal()
+                            .run("s3", "gc", "k", "--dry-run", "--grace", "0s")
+                            .ends(0)
+                            .out())
                     .contains("'k.data/", ", 1 bytes, of ", "1 object would be removed; nothing was.");
             terminal()
                     .run("s3", "gc", "k", "--grace", "0s")
@@ -146,7 +158,8 @@ class S3Test {
                 new String[] {"--s3", "s3://me:hunter2@reports"},
                 new String[] {"--s3-endpoint", "https://me:hunter2@host"})) {
             Ran ran = terminal().run("s3", "probe", secret[0], secret[1]);
-            ran.failsWith(2, " is refused: arguments can be read by everybody on this machine", "AWS_SECRET_ACCESS_KEY");
+            ran.failsWith(
+                    2, " is refused: arguments can be read by everybody on this machine", "AWS_SECRET_ACCESS_KEY");
             assertThat(ran.err()).doesNotContain("hunter2");
         }
         terminal().run("s3", "gc", "k", "--grace", "soon").failsWith(2, "'soon' is no duration");

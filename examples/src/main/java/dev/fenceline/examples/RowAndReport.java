@@ -41,12 +41,14 @@ public final class RowAndReport {
         AccountTable.create(dataSource);
         try (S3Client s3 = S3Client.create();
                 Locks locks = RedisLocks.connect(args[0])) {
-            System.out.println(charge(locks, PostgresFence.on(dataSource), S3Fence.envelope().on(s3, args[2])));
+            System.out.println(charge(
+                    locks, PostgresFence.on(dataSource), S3Fence.envelope().on(s3, args[2])));
         }
     }
 
     /** Returns the report as it is afterwards. */
-    static String charge(Locks locks, PostgresFence rows, EnvelopeFence reports) throws SQLException, InterruptedException {
+    static String charge(Locks locks, PostgresFence rows, EnvelopeFence reports)
+            throws SQLException, InterruptedException {
         try (FencedLease lease = locks.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(10))) {
             Claim<Connection> row = rows.claim(lease); // both, before the first read of either
             EnvelopeClaim report = reports.claim(lease, REPORT);

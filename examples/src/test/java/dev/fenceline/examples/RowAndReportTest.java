@@ -16,6 +16,8 @@ import dev.fenceline.s3.EnvelopeClaim;
 import dev.fenceline.s3.EnvelopeFence;
 import dev.fenceline.s3.S3Content;
 import dev.fenceline.s3.S3Fence;
+import dev.fenceline.s3.S3Probe;
+import dev.fenceline.s3.S3ProbeReport;
 import dev.fenceline.testkit.PostgresServer;
 import dev.fenceline.testkit.S3Server;
 import dev.fenceline.testkit.SharedServers;
@@ -24,7 +26,9 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.UUID;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,18 +41,15 @@ import software.amazon.awssdk.services.s3.S3Client;
 @Tag("server")
 class RowAndReportTest {
 
-    private S3Client s3;
+    private static S3Client s3;
+    private static S3ProbeReport probed;
+
     private Locks locks;
     private PostgresFence rows;
     private EnvelopeFence reports;
 
-    @BeforeEach
-    void connect() throws Exception {
-        PostgresServer postgres = SharedServers.postgres();
-        DataSource database = postgres.dataSource(postgres.newDatabase());
-        FenceMigrations.on(database).install();
-        AccountTable.create(database);
-        rows = PostgresFence.on(database);
+    @BeforeAll
+    static void probe() {
         S3Server store = SharedServers.s3();
         s3 = S3Client.builder()
                 .endpointOverride(store.endpoint())
@@ -57,7 +58,22 @@ class RowAndReportTest {
                 .credentialsProvider(StaticCredentialsProvider.create(
                         AwsBasicCredentials.create(store.accessKey(), store.secretKey())))
                 .build();
-        reports = S3Fence.envelope().on(s3, store.newBucket());
+        probed = S3Probe.of(s3, store.newBucket()).run();
+    }
+
+    @AfterAll
+    static void closeClient() {
+        s3.close();
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        PostgresServer postgres = SharedServers.postgres();
+        DataSource database = postgres.dataSource(postgres.newDatabase());
+        FenceMigrations.on(database).install();
+        AccountTable.create(database);
+        rows = PostgresFence.on(database);
+        reports = S3Fence.envelope().probed(probed).on(s3, SharedServers.s3().newBucket());
         locks = RedisLocks.connect(
                 SharedServers.redis().uri(),
                 LockOptions.builder()
@@ -69,7 +85,6 @@ class RowAndReportTest {
     @AfterEach
     void close() {
         locks.close();
-        s3.close();
     }
 
     @Test

@@ -60,13 +60,15 @@ class DelayedPutTest {
 
         delayed.letGo();
         assertThat(delayed.awaitAnswer(LIMIT)).isEqualTo(200);
-        assertThat(straight.raw(key)).as("against that verdict").asString(StandardCharsets.UTF_8).isEqualTo("late");
+        assertThat(straight.raw(key))
+                .as("against that verdict")
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("late");
     }
 
     @Test
     void theFenceRewritesTheObjectSoThatTheDelayedPutIsRefused() {
-        EnvelopeClaim claim =
-                straight.by(client).envelope(PATIENCE).claim(TestStore.token(key), key);
+        EnvelopeClaim claim = straight.by(client).envelope(PATIENCE).claim(TestStore.token(key), key);
         S3FaultProxy.Armed delayed = proxy.on("PUT", key).holdRequest();
         assertThatThrownBy(() -> claim.write("late".getBytes(StandardCharsets.UTF_8)))
                 .isInstanceOf(BackendUnavailableException.class)

@@ -91,11 +91,13 @@ record FaultCase(FaultStep step, Harm harm, Times times) {
             }
         }
         return attempt(store)
-                .orElseThrow(() -> new AssertionError("The fault of '" + this + "' did not happen, " + TRIES + " times."));
+                .orElseThrow(
+                        () -> new AssertionError("The fault of '" + this + "' did not happen, " + TRIES + " times."));
     }
 
     private Optional<Ending> attempt(FaultStore store) {
-        String key = (UUID.randomUUID() + "/" + step.name() + "/" + harm.name() + "/" + times.name()).toLowerCase(Locale.ROOT);
+        String key = (UUID.randomUUID() + "/" + step.name() + "/" + harm.name() + "/" + times.name())
+                .toLowerCase(Locale.ROOT);
         S3History history = store.watch(key);
         ObjectFence<?> near = store.near(step.format());
         ObjectFence<?> far = store.behindTheProxy(step.format());
@@ -105,10 +107,10 @@ record FaultCase(FaultStep step, Harm harm, Times times) {
         if (step.operation() != FaultStep.Operation.CREATE) {
             near.claim(older, key).write(BEFORE.getBytes(StandardCharsets.UTF_8));
         }
-        ObjectClaim claim = step.operation() == FaultStep.Operation.WRITE
-                        || step.operation() == FaultStep.Operation.DELETE
-                ? far.claim(ours, key)
-                : null;
+        ObjectClaim claim =
+                step.operation() == FaultStep.Operation.WRITE || step.operation() == FaultStep.Operation.DELETE
+                        ? far.claim(ours, key)
+                        : null;
 
         S3FaultProxy proxy = store.proxy();
         List<S3FaultProxy.Armed> before = step.before(proxy.on("PUT", key));

@@ -82,7 +82,8 @@ final class FaultTable implements AutoCloseable {
     /** The cases whose ending is another than these rows of tables say, in the order of {@link #markdown()}. */
     List<FaultCase> different(List<String> rows) {
         return endings.keySet().stream()
-                .filter(one -> !documented(rows, one).equals(endings.get(one).told().toString()))
+                .filter(one ->
+                        !documented(rows, one).equals(endings.get(one).told().toString()))
                 .toList();
     }
 

@@ -104,11 +104,9 @@ class S3RequestsTest {
         EnvelopeClaim stale = fence.claim(TestStore.token(key), key);
         straight.envelope().claim(TestStore.token(key), key);
         sent();
-        assertThatThrownBy(() -> stale.write(BODY))
-                .isInstanceOf(StaleTokenException.class);
+        assertThatThrownBy(() -> stale.write(BODY)).isInstanceOf(StaleTokenException.class);
         assertThat(sent()).containsExactly("PUT if it matches", "GET");
-        assertThatThrownBy(() -> stale.write(BODY))
-                .isInstanceOf(StaleTokenException.class);
+        assertThatThrownBy(() -> stale.write(BODY)).isInstanceOf(StaleTokenException.class);
         assertThat(sent()).isEmpty();
     }
 }

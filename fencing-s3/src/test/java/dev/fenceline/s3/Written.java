@@ -33,9 +33,7 @@ record Written(FencingToken token, UUID writeId, String content) {
 
     /** What a version that holds this body has as its content. */
     static String content(S3Format format, String body) {
-        return format == S3Format.ENVELOPE
-                ? body
-                : Digests.hex(sha256(body.getBytes(StandardCharsets.UTF_8)));
+        return format == S3Format.ENVELOPE ? body : Digests.hex(sha256(body.getBytes(StandardCharsets.UTF_8)));
     }
 
     private static MessageDigest sha256(byte[] bytes) {

@@ -69,8 +69,8 @@ final class S3Fault implements S3FaultProxy.Armed {
     @Override
     public void awaitFired(Duration limit) {
         if (!fired.await(limit)) {
-            throw new IllegalStateException("The fault on " + description + " did not happen within "
-                    + limit.toMillis() + " ms: " + seen() + " such requests came.");
+            throw new IllegalStateException("The fault on " + description + " did not happen within " + limit.toMillis()
+                    + " ms: " + seen() + " such requests came.");
         }
     }
 

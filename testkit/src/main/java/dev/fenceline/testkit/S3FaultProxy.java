@@ -148,7 +148,8 @@ public final class S3FaultProxy implements AutoCloseable {
          */
         public OnRequest nth(int n) {
             if (n < 1) {
-                throw new IllegalArgumentException("The request number " + n + " of " + description + "; the first is 1.");
+                throw new IllegalArgumentException(
+                        "The request number " + n + " of " + description + "; the first is 1.");
             }
             return new OnRequest(met, "number " + n + " of " + description, n, n);
         }
@@ -227,7 +228,8 @@ public final class S3FaultProxy implements AutoCloseable {
         public Armed answerInstead(int status, String code) {
             return arm((exchange, fault) -> {
                 fault.fire();
-                exchange.reply(HttpMessage.error(status, code, exchange.request().method()));
+                exchange.reply(
+                        HttpMessage.error(status, code, exchange.request().method()));
             });
         }
 
@@ -242,7 +244,8 @@ public final class S3FaultProxy implements AutoCloseable {
             return arm((exchange, fault) -> {
                 fault.answered(exchange.forward());
                 fault.fire();
-                exchange.reply(HttpMessage.error(status, code, exchange.request().method()));
+                exchange.reply(
+                        HttpMessage.error(status, code, exchange.request().method()));
             });
         }
 
@@ -314,9 +317,8 @@ public final class S3FaultProxy implements AutoCloseable {
 
     private void carry(S3Exchange exchange) throws IOException {
         requests.add(exchange.request());
-        Optional<S3Fault> fault = faults.stream()
-                .filter(armed -> armed.takes(exchange.request()))
-                .findFirst();
+        Optional<S3Fault> fault =
+                faults.stream().filter(armed -> armed.takes(exchange.request())).findFirst();
         if (fault.isPresent()) {
             fault.get().carryOut(exchange);
         } else {

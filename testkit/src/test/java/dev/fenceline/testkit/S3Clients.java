@@ -29,7 +29,8 @@ final class S3Clients {
                 .forcePathStyle(true)
                 .credentialsProvider(StaticCredentialsProvider.create(
                         AwsBasicCredentials.create(server.accessKey(), server.secretKey())))
-                .httpClientBuilder(Apache5HttpClient.builder().maxConnections(32).socketTimeout(patience))
+                .httpClientBuilder(
+                        Apache5HttpClient.builder().maxConnections(32).socketTimeout(patience))
                 .overrideConfiguration(o -> o.retryStrategy(DefaultRetryStrategy.doNotRetry()))
                 .build();
     }

@@ -134,8 +134,9 @@ class S3FaultProxyTest {
         assertThat(written()).containsExactly("meanwhile");
         assertThatIllegalStateException()
                 .isThrownBy(() -> fault.awaitAnswer(Duration.ofMillis(1)))
-                .withMessage("The server has not answered to PUT of 'k' within 1 ms: of 2 such requests the fault took 1, and 0 were"
-                        + " answered. Is it still held?");
+                .withMessage(
+                        "The server has not answered to PUT of 'k' within 1 ms: of 2 such requests the fault took 1, and 0 were"
+                                + " answered. Is it still held?");
 
         fault.letGo();
         assertThat(fault.awaitAnswer(LIMIT)).isEqualTo(200);
@@ -178,7 +179,9 @@ class S3FaultProxyTest {
         assertThat(fault.awaitAnswer(LIMIT)).isEqualTo(200);
         assertThat(written()).containsExactly("two");
         proxy.on("HEAD", "k").answerInstead(503, "SlowDown");
-        assertThat(S3Clients.status(() -> client.headObject(head -> head.bucket(bucket).key("k")))).isEqualTo(503);
+        assertThat(S3Clients.status(
+                        () -> client.headObject(head -> head.bucket(bucket).key("k"))))
+                .isEqualTo(503);
     }
 
     @Test
@@ -192,7 +195,8 @@ class S3FaultProxyTest {
                 .each()
                 .answerInstead(503, "SlowDown");
         for (int i = 0; i < 3; i++) {
-            assertThat(S3Clients.status(() -> S3Clients.read(client, bucket, "k"))).isEqualTo(503);
+            assertThat(S3Clients.status(() -> S3Clients.read(client, bucket, "k")))
+                    .isEqualTo(503);
         }
         each.letGo();
         assertThat(S3Clients.read(client, bucket, "k")).isEqualTo("third");

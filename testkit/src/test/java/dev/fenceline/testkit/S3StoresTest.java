@@ -60,7 +60,9 @@ class S3StoresTest {
 
     @Test
     void theAtomicStoreHasOneWinnerInEachRound() throws Exception {
-        assertThat(winners(SharedServers.s3(), ROUNDS, wins -> false)).hasSize(ROUNDS).containsOnly(1);
+        assertThat(winners(SharedServers.s3(), ROUNDS, wins -> false))
+                .hasSize(ROUNDS)
+                .containsOnly(1);
     }
 
     @Test
@@ -68,7 +70,9 @@ class S3StoresTest {
         S3Server racing = servers.racingS3();
         assertThat(staleWrite(racing)).isEqualTo(412);
         // It ends with the first round that shows it; that none does in all of them is beyond belief.
-        assertThat(winners(racing, ROUNDS, wins -> wins > 1)).last().satisfies(wins -> assertThat(wins).isGreaterThan(1));
+        assertThat(winners(racing, ROUNDS, wins -> wins > 1))
+                .last()
+                .satisfies(wins -> assertThat(wins).isGreaterThan(1));
     }
 
     @Test
@@ -83,9 +87,9 @@ class S3StoresTest {
         ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
         try (S3Client client = S3Clients.of(server)) {
             String bucket = server.newBucket();
-            AtomicReference<String> newest = new AtomicReference<>(client.putObject(
-                            S3Clients.put(bucket, "k").build(), S3Clients.body("first"))
-                    .eTag());
+            AtomicReference<String> newest = new AtomicReference<>(
+                    client.putObject(S3Clients.put(bucket, "k").build(), S3Clients.body("first"))
+                            .eTag());
             for (int round = 0; round < rounds && (round == 0 || !enough.test(winners.get(round - 1))); round++) {
                 String etag = newest.get();
                 CyclicBarrier start = new CyclicBarrier(WRITERS);
@@ -117,10 +121,11 @@ class S3StoresTest {
     private static int staleWrite(S3Server server) {
         try (S3Client client = S3Clients.of(server)) {
             String bucket = server.newBucket();
-            String stale = client.putObject(S3Clients.put(bucket, "k").build(), S3Clients.body("1")).eTag();
+            String stale = client.putObject(S3Clients.put(bucket, "k").build(), S3Clients.body("1"))
+                    .eTag();
             client.putObject(S3Clients.put(bucket, "k").ifMatch(stale).build(), S3Clients.body("2"));
-            return S3Clients.status(
-                    () -> client.putObject(S3Clients.put(bucket, "k").ifMatch(stale).build(), S3Clients.body("3")));
+            return S3Clients.status(() ->
+                    client.putObject(S3Clients.put(bucket, "k").ifMatch(stale).build(), S3Clients.body("3")));
         }
     }
 
@@ -137,8 +142,8 @@ class S3StoresTest {
             assertThat(S3Clients.status(() -> client.putObject(
                             S3Clients.put(bucket, "k").ifNoneMatch("*").build(), S3Clients.body("3"))))
                     .isEqualTo(412);
-            assertThat(S3Clients.status(
-                            () -> client.putObject(S3Clients.put(bucket, "k").ifMatch("*").build(), S3Clients.body("4"))))
+            assertThat(S3Clients.status(() -> client.putObject(
+                            S3Clients.put(bucket, "k").ifMatch("*").build(), S3Clients.body("4"))))
                     .isEqualTo(200);
             assertThat(S3Clients.read(client, bucket, "k")).isEqualTo("4");
         }
@@ -152,10 +157,10 @@ class S3StoresTest {
         try (S3Client client = S3Clients.of(server)) {
             client.putObject(S3Clients.put(bucket, "k").build(), S3Clients.body("one"));
             client.putObject(S3Clients.put(bucket, "other").build(), S3Clients.body("elsewhere"));
-            S3Clients.status(
-                    () -> client.putObject(S3Clients.put(bucket, "k").ifNoneMatch("*").build(), S3Clients.body("no")));
-            S3Clients.status(
-                    () -> client.putObject(S3Clients.put(bucket, "k").ifMatch("\"0\"").build(), S3Clients.body("no")));
+            S3Clients.status(() ->
+                    client.putObject(S3Clients.put(bucket, "k").ifNoneMatch("*").build(), S3Clients.body("no")));
+            S3Clients.status(() ->
+                    client.putObject(S3Clients.put(bucket, "k").ifMatch("\"0\"").build(), S3Clients.body("no")));
             client.putObject(S3Clients.put(bucket, "k").build(), S3Clients.body("two"));
         }
         assertThat(history.bodies())
@@ -176,7 +181,8 @@ class S3StoresTest {
         try (S3Presigner presigner = S3Presigner.builder()
                 .endpointOverride(server.endpoint())
                 .region(Region.of(server.region()))
-                .serviceConfiguration(S3Configuration.builder().pathStyleAccessEnabled(true).build())
+                .serviceConfiguration(
+                        S3Configuration.builder().pathStyleAccessEnabled(true).build())
                 .credentialsProvider(StaticCredentialsProvider.create(
                         AwsBasicCredentials.create(server.accessKey(), server.secretKey())))
                 .build()) {
@@ -192,8 +198,7 @@ class S3StoresTest {
     }
 
     private static java.net.http.HttpResponse<String> get(URI uri) throws IOException, InterruptedException {
-        return HttpClient.newHttpClient()
-                .send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
+        return HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
     }
 
     @Test
@@ -218,7 +223,9 @@ class S3StoresTest {
                 .map(S3StoresTest::url)
                 .toArray(URL[]::new);
         try (URLClassLoader loader = new URLClassLoader(rest, ClassLoader.getPlatformClassLoader())) {
-            Object embedded = loader.loadClass(Servers.class.getName()).getMethod("embedded").invoke(null);
+            Object embedded = loader.loadClass(Servers.class.getName())
+                    .getMethod("embedded")
+                    .invoke(null);
             try (AutoCloseable closing = (AutoCloseable) embedded) {
                 embedded.getClass().getMethod(store).invoke(closing);
             } catch (InvocationTargetException e) {
