@@ -1,5 +1,6 @@
 package dev.fenceline.bench;
 
+import dev.fenceline.FencelineListener;
 import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
 import dev.fenceline.StaleTokenException;
@@ -52,7 +53,10 @@ final class S3Bench implements AutoCloseable {
 
     /** The setup of the format that takes bodies of this size. */
     static S3Setup<?> setup(boolean inOneObject) {
-        return inOneObject ? S3Fence.envelope() : S3Fence.pointer();
+        FencelineListener none = FencelineListener.none(); // a log of refusals is no part of them
+        return inOneObject
+                ? S3Fence.envelope().listener(none)
+                : S3Fence.pointer().listener(none);
     }
 
     /** Does it once. What it takes to be able to do it does not count. */
