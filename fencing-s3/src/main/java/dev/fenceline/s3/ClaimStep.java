@@ -95,6 +95,9 @@ final class ClaimStep<P> {
                     if (races > MAX_RACES || effort.isOver()) {
                         throw Refusals.lostRaces(resource, token, races);
                     }
+                    if (answer instanceof Answer.Conflict) {
+                        effort.pause(0);
+                    }
                     continue;
                 }
                 failure = unclear.cause();

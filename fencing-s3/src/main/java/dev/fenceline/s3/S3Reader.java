@@ -10,7 +10,7 @@ import software.amazon.awssdk.services.s3.S3Client;
 /**
  * Reads fenced objects of both formats, without a lock and without the rights of a writer. What it returns was an accepted write.
  *
- * <p><b>Blocking:</b> one request for an envelope; for a pointer one more for each object. Each is tried three times.
+ * <p><b>Blocking:</b> one request for an envelope; for a pointer two, and one more for each object. Each is tried three times.
  *
  * <p><b>Interruption:</b> the flag is kept.
  *

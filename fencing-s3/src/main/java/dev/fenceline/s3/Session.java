@@ -1,6 +1,5 @@
 package dev.fenceline.s3;
 
-import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineEvent.StaleRefused;
 import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
@@ -248,8 +247,6 @@ final class Session<P> {
         if (e instanceof OutcomeUnknownException) {
             return WriteOutcome.UNKNOWN;
         }
-        return e instanceof RetryableConflictException || e instanceof BackendUnavailableException
-                ? WriteOutcome.RETRYABLE
-                : WriteOutcome.ROLLED_BACK;
+        return e instanceof RetryableConflictException ? WriteOutcome.RETRYABLE : WriteOutcome.ROLLED_BACK;
     }
 }

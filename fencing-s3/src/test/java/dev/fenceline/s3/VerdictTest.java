@@ -227,6 +227,17 @@ class VerdictTest {
         claim.write(S3Body.of("next"));
     }
 
+    /** "Forbidden" is an answer to the look, and none to the write before it. */
+    @Test
+    void whereTheLookIsForbiddenTheWriteIsUnknown() {
+        proxy.on("PUT", key).loseAnswer(Cut.RST);
+        proxy.on("GET", key).each().answerInstead(403, "AccessDenied");
+        assertThatThrownBy(() -> claim.write(S3Body.of("after")))
+                .isInstanceOf(OutcomeUnknownException.class)
+                .hasMessageContaining("403 AccessDenied");
+        assertThat(times("after")).isOne();
+    }
+
     @Test
     void aResolutionMakesSureThatAWriteWhichIsStillOnItsWayNeverHappens() {
         S3FaultProxy.Armed write = proxy.on("PUT", key).holdRequest();

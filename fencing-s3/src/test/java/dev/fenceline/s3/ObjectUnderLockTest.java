@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("server")
-class UnderLockTest {
+class ObjectUnderLockTest {
 
     static TestStore store;
     static Locks locks;

@@ -32,7 +32,7 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
  * content nothing has happened; an ETag goes by the content.
  */
 @Tag("server")
-class PausedWriterTest {
+class PausedObjectWriterTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
