@@ -58,7 +58,7 @@ final class Settlement<P> {
             }
         }
         return new Verdict.Unknown<>(
-                last.map(cause -> "the store did not answer in time: " + Failures.text(cause))
+                last.map(cause -> "a look at the object failed: " + Failures.text(cause))
                         .orElse("there was no time left to look"),
                 last,
                 Verdict.Outlook.OPEN);
@@ -72,7 +72,7 @@ final class Settlement<P> {
             if (!mayHaveHappened) {
                 throw e;
             }
-            last = Optional.of(e);
+            last = Optional.of(e.getCause() instanceof RuntimeException cause ? cause : e);
             return Optional.empty();
         }
     }

@@ -131,6 +131,36 @@ class ProbeTest {
     }
 
     @Test
+    void aStoreThatWantsTheEtagWithoutItsQuotesGetsItSo() {
+        S3Server server = SharedServers.s3();
+        try (S3FaultProxy proxy = S3FaultProxy.to(server);
+                S3Client client = TestStore.client(server, proxy.endpoint(), TestStore::withoutRetries)) {
+            proxy.on("If-Match in quotes", request -> request.header("if-match")
+                            .filter(etag -> etag.startsWith("\""))
+                            .isPresent())
+                    .each()
+                    .answerInstead(412, "PreconditionFailed");
+            String bucket = server.newBucket();
+            S3ProbeReport report = S3Probe.of(client, bucket).run();
+            assertThat(report.etagForm()).isEqualTo(EtagForm.UNQUOTED);
+            assertThat(report.findings()).extracting(Finding::code).containsExactly("s3-etag-unquoted");
+            assertThat(report.isSafe()).isTrue();
+
+            String key = TestStore.freshKey();
+            EnvelopeFence fence = S3Fence.envelope().probed(report).on(client, bucket);
+            fence.claim(TestStore.token(key), key).write(S3Body.of("1"));
+            proxy.forget();
+            fence.claim(TestStore.token(key), key).write(S3Body.of("2"));
+            assertThat(proxy.requests())
+                    .filteredOn(request -> request.method().equals("PUT"))
+                    .hasSize(2)
+                    .allSatisfy(put -> assertThat(put.header("if-match").orElseThrow())
+                            .doesNotContain("\""));
+            assertThat(fence.read(key).orElseThrow().text()).isEqualTo("2");
+        }
+    }
+
+    @Test
     void anAnswerThatIsLostDuringTheProbeIsNoVerdictOnTheStore() {
         S3Server server = SharedServers.s3();
         try (S3FaultProxy proxy = S3FaultProxy.to(server);

@@ -214,7 +214,7 @@ class VerdictTest {
                 OutcomeUnknownException.class, () -> claim.write(S3Body.of("after")));
         assertThat(unknown)
                 .hasMessageStartingWith("Write on " + store.resource(key)
-                        + " may have happened or not: the store did not answer in time: 503 SlowDown.")
+                        + " may have happened or not: a look at the object failed: 503 SlowDown.")
                 .hasMessageContaining("resolve() goes on asking");
         assertThat(write.fired()).isTrue();
         assertThat(requests()).as("three rounds").containsExactly("PUT", "GET", "GET", "GET");
@@ -234,7 +234,7 @@ class VerdictTest {
         proxy.on("GET", key).each().answerInstead(403, "AccessDenied");
         assertThatThrownBy(() -> claim.write(S3Body.of("after")))
                 .isInstanceOf(OutcomeUnknownException.class)
-                .hasMessageContaining("403 AccessDenied");
+                .hasMessageContaining("a look at the object failed: 403 AccessDenied");
         assertThat(times("after")).isOne();
     }
 
