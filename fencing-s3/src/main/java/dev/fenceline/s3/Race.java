@@ -104,8 +104,7 @@ record Race(Store store, Duration requestTimeout) {
                 ready.await();
                 try (Effort effort = Effort.of(requestTimeout, requestTimeout)) {
                     return new Ran(
-                            document.header().writeId(),
-                            store.put(key, Formats.ENVELOPE, document, condition, effort));
+                            document.header().writeId(), store.put(key, Formats.ENVELOPE, document, condition, effort));
                 }
             }));
         }
@@ -142,14 +141,16 @@ record Race(Store store, Duration requestTimeout) {
                 .map(Ran::write)
                 .toList();
         if (winners.size() > 1) {
-            return Optional.of("of " + WRITERS + " writers with one condition " + winners.size() + " were told that they succeeded");
+            return Optional.of("of " + WRITERS + " writers with one condition " + winners.size()
+                    + " were told that they succeeded");
         }
         Optional<UUID> stands = after.map(version -> version.document().header().writeId());
         boolean isUnclear = ran.stream().anyMatch(writer -> writer.answer() instanceof Answer.Unclear);
         if (winners.size() == 1 && !stands.equals(Optional.of(winners.get(0)))) {
             return Optional.of("the write that was told to have succeeded does not stand");
         }
-        boolean isUnchanged = stands.equals(before.map(version -> version.document().header().writeId()));
+        boolean isUnchanged =
+                stands.equals(before.map(version -> version.document().header().writeId()));
         return winners.isEmpty() && !isUnclear && !isUnchanged
                 ? Optional.of("a write stands that was told to have been refused")
                 : Optional.empty();

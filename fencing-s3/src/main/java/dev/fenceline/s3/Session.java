@@ -235,8 +235,7 @@ final class Session<P> {
             throw e;
         } finally {
             settings.listener()
-                    .tell(new WriteEnded(
-                            resource, token, outcome, Duration.ofNanos(System.nanoTime() - begun)));
+                    .tell(new WriteEnded(resource, token, outcome, Duration.ofNanos(System.nanoTime() - begun)));
         }
     }
 

@@ -44,10 +44,7 @@ class CleanUpTest {
     }
 
     private List<String> data() {
-        return store.client
-                .listObjectsV2(list -> list.bucket(store.bucket).prefix(key + ".data/"))
-                .contents()
-                .stream()
+        return store.client.listObjectsV2(list -> list.bucket(store.bucket).prefix(key + ".data/")).contents().stream()
                 .map(S3Object::key)
                 .toList();
     }
@@ -102,12 +99,10 @@ class CleanUpTest {
         for (int i = 0; i < 100 && removed.isEmpty(); i++) {
             removed = fence.cleanUp(key, Duration.ZERO).removed();
         }
-        assertThat(removed)
-                .singleElement()
-                .satisfies(upload -> {
-                    assertThat(upload.key()).isEqualTo(unfinished);
-                    assertThat(upload.uploadId()).isPresent();
-                });
+        assertThat(removed).singleElement().satisfies(upload -> {
+            assertThat(upload.key()).isEqualTo(unfinished);
+            assertThat(upload.uploadId()).isPresent();
+        });
         assertThat(store.client
                         .listMultipartUploads(list -> list.bucket(store.bucket))
                         .uploads())

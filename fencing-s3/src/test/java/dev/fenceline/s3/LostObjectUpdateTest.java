@@ -96,7 +96,9 @@ class LostObjectUpdateTest {
                     for (int round = 0; round < 15; round++) {
                         try {
                             EnvelopeClaim claim = fence.claim(TestStore.token(key), key);
-                            int seen = claim.read().map(content -> Integer.parseInt(content.text())).orElse(0);
+                            int seen = claim.read()
+                                    .map(content -> Integer.parseInt(content.text()))
+                                    .orElse(0);
                             claim.write(S3Body.of(Integer.toString(seen + 1)));
                             accepted.incrementAndGet();
                         } catch (StaleTokenException e) {
