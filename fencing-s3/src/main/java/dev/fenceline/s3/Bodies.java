@@ -19,7 +19,6 @@ final class Bodies {
     }
 
     static UncheckedIOException unreadable(IOException e) {
-        return new UncheckedIOException(
-                "The body cannot be read, so nothing was written: " + e.getMessage(), e);
+        return new UncheckedIOException("The body cannot be read, so nothing was written: " + e.getMessage(), e);
     }
 }

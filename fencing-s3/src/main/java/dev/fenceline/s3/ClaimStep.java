@@ -37,8 +37,7 @@ final class ClaimStep<P> {
     private final FencingToken token;
     private final @Nullable Hold lease;
 
-    ClaimStep(
-            Documents<P> documents, FenceSettings settings, String key, FencingToken token, @Nullable Hold lease) {
+    ClaimStep(Documents<P> documents, FenceSettings settings, String key, FencingToken token, @Nullable Hold lease) {
         this.documents = documents;
         this.settings = settings;
         this.key = key;
@@ -63,8 +62,7 @@ final class ClaimStep<P> {
             throw e;
         } finally {
             settings.listener()
-                    .tell(new ClaimEnded(
-                            resource, token, outcome, Duration.ofNanos(System.nanoTime() - begun)));
+                    .tell(new ClaimEnded(resource, token, outcome, Duration.ofNanos(System.nanoTime() - begun)));
         }
     }
 
@@ -95,6 +93,9 @@ final class ClaimStep<P> {
                     if (races > MAX_RACES || effort.isOver()) {
                         throw Refusals.lostRaces(resource, token, races);
                     }
+                    if (answer instanceof Answer.Conflict) {
+                        effort.pause(0);
+                    }
                     continue;
                 }
                 failure = unclear.cause();
@@ -115,11 +116,15 @@ final class ClaimStep<P> {
 
     private Document<P> first() {
         return new Document<>(
-                Header.first(documents.format().kind(), token), documents.format().nothing(), documents.format().attributes());
+                Header.first(documents.format().kind(), token),
+                documents.format().nothing(),
+                documents.format().attributes());
     }
 
     private Condition condition(Documents.Seen<P> seen) {
-        return seen.version().map(version -> Condition.unchanged(version.etag())).orElseGet(Condition::absent);
+        return seen.version()
+                .map(version -> Condition.unchanged(version.etag()))
+                .orElseGet(Condition::absent);
     }
 
     /** Throws if the mark refuses us. */

@@ -22,8 +22,7 @@ record Claims<P>(Documents<P> documents, FenceSettings settings) {
     Session<P> resume(String key, FencingToken token) {
         Version<P> seen = Reading.of(documents, settings, "Resumption")
                 .look(key)
-                .orElseThrow(
-                        () -> Refusals.notClaimed(documents.store().resource(key), token, Optional.empty()));
+                .orElseThrow(() -> Refusals.notClaimed(documents.store().resource(key), token, Optional.empty()));
         Session<P> session = new Session<>(documents, settings, key, token, null, seen);
         session.requireOurs("Resumption", seen, null);
         return session;

@@ -71,8 +71,8 @@ final class CleanUp {
 
     private List<Garbage> data(String folder, Duration grace, Predicate<String> outOfReach) {
         List<Garbage> found = new ArrayList<>();
-        for (ListObjectsV2Response page :
-                store.client().listObjectsV2Paginator(list -> list.bucket(store.bucket()).prefix(folder))) {
+        for (ListObjectsV2Response page : store.client()
+                .listObjectsV2Paginator(list -> list.bucket(store.bucket()).prefix(folder))) {
             Instant limit = now(Failures.date(page.sdkHttpResponse()), folder).minus(grace);
             for (S3Object object : page.contents()) {
                 if (outOfReach.test(object.key()) && isAsOldAs(limit, object.lastModified())) {

@@ -33,8 +33,7 @@ final class ConditionalWrite<P> {
      * @param settlement empty when there was nothing to settle
      * @param failure what the client said of the write itself
      */
-    record Outcome<P>(
-            Verdict<P> verdict, Optional<Settlement<P>> settlement, Optional<RuntimeException> failure) {}
+    record Outcome<P>(Verdict<P> verdict, Optional<Settlement<P>> settlement, Optional<RuntimeException> failure) {}
 
     Outcome<P> run(Version<P> base, Document<P> next) {
         Answer answer = send(base, next);
@@ -44,8 +43,8 @@ final class ConditionalWrite<P> {
                     Optional.empty(),
                     Optional.empty());
         }
-        Settlement<P> settlement = new Settlement<>(
-                documents, key, base.document().header(), next.header(), answer);
+        Settlement<P> settlement =
+                new Settlement<>(documents, key, base.document().header(), next.header(), answer);
         try (Effort effort = Effort.of(Patience.of(lease), requestTimeout)) {
             return new Outcome<>(settlement.run(effort), Optional.of(settlement), answer.failure());
         }

@@ -102,8 +102,9 @@ final class DataUpload {
 
     private CompletedPart part(String upload, int number, byte[] bytes) {
         if (number > MAX_PARTS) {
-            throw new IllegalArgumentException("Write of " + store.resource(key) + " refused: the data has more than "
-                    + MAX_PARTS + " parts of " + settings.partSize() + " bytes. Nothing was written; set a larger partSize.");
+            throw new IllegalArgumentException(
+                    "Write of " + store.resource(key) + " refused: the data has more than " + MAX_PARTS + " parts of "
+                            + settings.partSize() + " bytes. Nothing was written; set a larger partSize.");
         }
         UploadPartRequest.Builder request = UploadPartRequest.builder()
                 .bucket(store.bucket())

@@ -37,14 +37,16 @@ public final class EnvelopeClaim extends ObjectClaim {
 
     @Override
     public void delete() {
-        session.write("Deletion", document -> document.deleted(Formats.ENVELOPE.nothing(), Formats.ENVELOPE.attributes()));
+        session.write(
+                "Deletion", document -> document.deleted(Formats.ENVELOPE.nothing(), Formats.ENVELOPE.attributes()));
     }
 
     private byte[] bytes(S3Body body) {
         byte[] bytes = Bodies.upTo(EnvelopeFormat.MAX_BODY, body);
         if (bytes.length > EnvelopeFormat.MAX_BODY) {
             throw new IllegalArgumentException("Write on " + session.resource() + " refused: the body has more than "
-                    + EnvelopeFormat.MAX_BODY + " bytes, which is the most that an envelope holds. Nothing was sent. Take"
+                    + EnvelopeFormat.MAX_BODY
+                    + " bytes, which is the most that an envelope holds. Nothing was sent. Take"
                     + " S3Fence.pointer() for this key, from its first write on.");
         }
         return bytes;

@@ -95,8 +95,8 @@ final class EnvelopeFormat implements Format<byte[]> {
         in.position(BEGIN.length);
         Header header = header(extra(in));
         if (header.format() != S3Format.ENVELOPE) {
-            throw new IllegalArgumentException("the mark in it is of the format '"
-                    + header.format().word() + "'");
+            throw new IllegalArgumentException(
+                    "the mark in it is of the format '" + header.format().word() + "'");
         }
         byte[] body = inflate(in);
         return new Document<>(header, body, attributes);

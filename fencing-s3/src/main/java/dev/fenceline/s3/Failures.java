@@ -57,12 +57,15 @@ final class Failures {
     }
 
     static Optional<Instant> date(SdkHttpResponse response) {
-        return response == null ? Optional.empty() : response.firstMatchingHeader("Date").flatMap(Failures::parsed);
+        return response == null
+                ? Optional.empty()
+                : response.firstMatchingHeader("Date").flatMap(Failures::parsed);
     }
 
     private static Optional<Instant> parsed(String date) {
         try {
-            return Optional.of(ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant());
+            return Optional.of(ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME)
+                    .toInstant());
         } catch (DateTimeException e) {
             return Optional.empty();
         }

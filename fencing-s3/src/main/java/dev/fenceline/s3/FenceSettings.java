@@ -39,8 +39,7 @@ record FenceSettings(
     }
 
     static FenceSettings defaults() {
-        return new FenceSettings(
-                Duration.ofSeconds(5), S3Encryption.none(), LOG, S3Progress.none(), 8 * MEBIBYTE);
+        return new FenceSettings(Duration.ofSeconds(5), S3Encryption.none(), LOG, S3Progress.none(), 8 * MEBIBYTE);
     }
 
     FenceSettings withRequestTimeout(Duration timeout) {

@@ -48,8 +48,8 @@ record Header(S3Format format, FencingToken token, UUID writeId, List<UUID> repl
 
     Header {
         if (replaced.size() > REMEMBERED) {
-            throw new IllegalArgumentException("A header lists " + replaced.size() + " replaced writes; at most "
-                    + REMEMBERED + " are allowed.");
+            throw new IllegalArgumentException(
+                    "A header lists " + replaced.size() + " replaced writes; at most " + REMEMBERED + " are allowed.");
         }
         replaced = List.copyOf(replaced);
     }

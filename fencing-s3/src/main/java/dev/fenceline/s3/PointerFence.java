@@ -26,8 +26,7 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
         this.store = store;
         Documents<List<DataObject>> documents = new Documents<>(store, Formats.POINTER);
         this.claims = new Claims<>(documents, settings);
-        this.reading = new PointerReading(
-                Reading.of(documents, settings, "Read"), new DataStore(store, settings));
+        this.reading = new PointerReading(Reading.of(documents, settings, "Read"), new DataStore(store, settings));
     }
 
     @Override

@@ -63,7 +63,8 @@ final class PointerFormat implements Format<List<DataObject>> {
         Iterator<String> lines = Lines.of(bytes).iterator();
         Header header = Header.parse(lines);
         if (header.format() != S3Format.POINTER) {
-            throw new IllegalArgumentException("it is of the format '" + header.format().word() + "'");
+            throw new IllegalArgumentException(
+                    "it is of the format '" + header.format().word() + "'");
         }
         List<DataObject> objects = new ArrayList<>();
         Set<String> names = new HashSet<>();
@@ -88,7 +89,6 @@ final class PointerFormat implements Format<List<DataObject>> {
                 || !SHA256.matcher(words[3]).matches()) {
             throw new IllegalArgumentException("a line in it names no object");
         }
-        return new DataObject(
-                Percent.decode(words[1]), Percent.decode(words[4]), Long.parseLong(words[2]), words[3]);
+        return new DataObject(Percent.decode(words[1]), Percent.decode(words[4]), Long.parseLong(words[2]), words[3]);
     }
 }

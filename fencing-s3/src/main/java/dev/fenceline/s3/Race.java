@@ -33,49 +33,65 @@ record Race(Store store, Duration requestTimeout) {
     /** What one writer did. */
     private record Ran(UUID write, Answer answer) {}
 
+    /**
+     * What a race has left.
+     *
+     * @param wrong empty when it had a single winner
+     * @param after what stands now
+     */
+    private record Round(Optional<String> wrong, Optional<Version<byte[]>> after) {}
+
+    /** Several races among the same writers. */
+    @FunctionalInterface
+    private interface Races {
+        Optional<String> among(ExecutorService writers);
+    }
+
     /** An object that is not there is to be made. */
     Optional<String> creating(int rounds, Supplier<String> keys) {
-        return rounds(rounds, keys, false);
+        return run(writers -> {
+            Optional<String> wrong = Optional.empty();
+            for (int i = 0; i < rounds && wrong.isEmpty(); i++) {
+                wrong = round(writers, keys.get(), Optional.empty()).wrong();
+            }
+            return wrong;
+        });
     }
 
     /** An object is to be replaced. */
     Optional<String> replacing(int rounds, Supplier<String> keys) {
-        return rounds(rounds, keys, true);
+        String key = keys.get();
+        try (Effort effort = Effort.of(requestTimeout, requestTimeout)) {
+            store.put(key, Formats.ENVELOPE, S3Probe.document("before"), Condition.absent(), effort);
+        }
+        return run(writers -> {
+            Round last = new Round(Optional.empty(), look(key));
+            for (int i = 0; i < rounds && last.wrong().isEmpty(); i++) {
+                last = round(writers, key, last.after());
+            }
+            return last.wrong();
+        });
     }
 
-    private Optional<String> rounds(int rounds, Supplier<String> keys, boolean replace) {
+    private Optional<String> run(Races races) {
         ExecutorService writers = Executors.newFixedThreadPool(WRITERS, task -> {
             Thread thread = new Thread(task, "fenceline-s3-probe");
             thread.setDaemon(true);
             return thread;
         });
-        try (Effort patience = Effort.of(requestTimeout.multipliedBy(rounds), requestTimeout)) {
-            String key = keys.get();
-            Optional<Version<byte[]>> before = Optional.empty();
-            if (replace) {
-                Document<byte[]> first = S3Probe.document("before");
-                store.put(key, Formats.ENVELOPE, first, Condition.absent(), patience);
-                before = look(key);
-            }
-            for (int round = 0; round < rounds; round++) {
-                Condition condition =
-                        before.map(version -> Condition.unchanged(version.etag())).orElseGet(Condition::absent);
-                List<Ran> ran = run(writers, key, condition);
-                Optional<Version<byte[]>> after = look(key);
-                Optional<String> wrong = wrong(ran, before, after);
-                if (wrong.isPresent()) {
-                    return wrong;
-                }
-                if (replace) {
-                    before = after;
-                } else {
-                    key = keys.get();
-                }
-            }
-            return Optional.empty();
+        try {
+            return races.among(writers);
         } finally {
             writers.shutdownNow();
         }
+    }
+
+    private Round round(ExecutorService writers, String key, Optional<Version<byte[]>> before) {
+        Condition condition =
+                before.map(version -> Condition.unchanged(version.etag())).orElseGet(Condition::absent);
+        List<Ran> ran = run(writers, key, condition);
+        Optional<Version<byte[]>> after = look(key);
+        return new Round(wrong(ran, before, after), after);
     }
 
     private List<Ran> run(ExecutorService writers, String key, Condition condition) {
@@ -88,8 +104,7 @@ record Race(Store store, Duration requestTimeout) {
                 ready.await();
                 try (Effort effort = Effort.of(requestTimeout, requestTimeout)) {
                     return new Ran(
-                            document.header().writeId(),
-                            store.put(key, Formats.ENVELOPE, document, condition, effort));
+                            document.header().writeId(), store.put(key, Formats.ENVELOPE, document, condition, effort));
                 }
             }));
         }
@@ -126,14 +141,16 @@ record Race(Store store, Duration requestTimeout) {
                 .map(Ran::write)
                 .toList();
         if (winners.size() > 1) {
-            return Optional.of("of " + WRITERS + " writers with one condition " + winners.size() + " were told that they succeeded");
+            return Optional.of("of " + WRITERS + " writers with one condition " + winners.size()
+                    + " were told that they succeeded");
         }
         Optional<UUID> stands = after.map(version -> version.document().header().writeId());
         boolean isUnclear = ran.stream().anyMatch(writer -> writer.answer() instanceof Answer.Unclear);
         if (winners.size() == 1 && !stands.equals(Optional.of(winners.get(0)))) {
             return Optional.of("the write that was told to have succeeded does not stand");
         }
-        boolean isUnchanged = stands.equals(before.map(version -> version.document().header().writeId()));
+        boolean isUnchanged =
+                stands.equals(before.map(version -> version.document().header().writeId()));
         return winners.isEmpty() && !isUnclear && !isUnchanged
                 ? Optional.of("a write stands that was told to have been refused")
                 : Optional.empty();

@@ -43,10 +43,7 @@ record Reading<P>(Documents<P> documents, Duration requestTimeout, String step) 
                 } catch (Unanswered e) {
                     if (i == TRIES || effort.isOver()) {
                         throw Refusals.unanswered(
-                                step,
-                                documents.store().resource(key),
-                                "Nothing was changed; try again.",
-                                e.failure());
+                                step, documents.store().resource(key), "Nothing was changed; try again.", e.failure());
                     }
                 }
                 effort.pause(i);

@@ -24,8 +24,9 @@ final class Refusals {
 
     private static String remedy(RuntimeException failure) {
         return switch (Failures.status(failure)) {
-            case 401, 403 -> "Grant this client s3:GetObject, s3:PutObject and, on the bucket, s3:ListBucket: without the last a store"
-                    + " does not tell a missing object from a forbidden one.";
+            case 401, 403 ->
+                "Grant this client s3:GetObject, s3:PutObject and, on the bucket, s3:ListBucket: without the last a store"
+                        + " does not tell a missing object from a forbidden one.";
             case 301, 307 -> "Set the client to the region of the bucket.";
             default -> "Compare the name of the bucket and the settings of the client.";
         };
@@ -44,7 +45,8 @@ final class Refusals {
                         + Optional.ofNullable(failure)
                                 .map(cause -> ": " + Failures.text(cause))
                                 .orElse("")
-                        + ". It cannot happen later either, as the object was rewritten since. The mark is still " + mark
+                        + ". It cannot happen later either, as the object was rewritten since. The mark is still "
+                        + mark
                         + ", so the claim is good: try again under it.",
                 failure);
     }
@@ -90,21 +92,24 @@ final class Refusals {
         return new BackendMisconfiguredException(
                 "Use of " + resource + " as a fenced object of the format '" + expected.word() + "' refused: "
                         + why.getMessage() + ". Nothing was written. Move that object away, or name another key"
-                        + (expected == S3Format.ENVELOPE ? "; a key of the format 'pointer' is for S3Fence.pointer()." : "; a key of"
-                                + " the format 'envelope' is for S3Fence.envelope()."),
+                        + (expected == S3Format.ENVELOPE
+                                ? "; a key of the format 'pointer' is for S3Fence.pointer()."
+                                : "; a key of" + " the format 'envelope' is for S3Fence.envelope()."),
                 why);
     }
 
     static BackendMisconfiguredException noClock(String resource) {
         return new BackendMisconfiguredException(
-                "Claim on " + resource + " refused: the store answers without a Date header, so a token from the far future"
+                "Claim on " + resource
+                        + " refused: the store answers without a Date header, so a token from the far future"
                         + " cannot be told. Nothing was written. Let what stands in front of the store pass the header on.",
                 null);
     }
 
     static BackendMisconfiguredException noEtag(String resource) {
         return new BackendMisconfiguredException(
-                "Use of " + resource + " refused: the store answers without an ETag, so no write can be conditional on what was"
+                "Use of " + resource
+                        + " refused: the store answers without an ETag, so no write can be conditional on what was"
                         + " read. Let what stands in front of the store pass the header on.",
                 null);
     }

@@ -74,8 +74,9 @@ public final class S3Body {
         return new S3Body(
                 () -> {
                     if (used.getAndSet(true)) {
-                        throw new IllegalStateException("This body is a stream that was read already, and what it gave is gone;"
-                                + " make a new body of a new stream, or of a file or bytes.");
+                        throw new IllegalStateException(
+                                "This body is a stream that was read already, and what it gave is gone;"
+                                        + " make a new body of a new stream, or of a file or bytes.");
                     }
                     return new Unclosed(stream);
                 },

@@ -78,41 +78,38 @@ public final class S3Encryption {
     void addTo(PutObjectRequest.Builder request) {
         kind.ifPresent(request::serverSideEncryption);
         kmsKey.ifPresent(request::ssekmsKeyId);
-        customerKey.ifPresent(key -> request.sseCustomerAlgorithm(AES)
-                .sseCustomerKey(key.base64())
-                .sseCustomerKeyMD5(key.md5()));
+        customerKey.ifPresent(key ->
+                request.sseCustomerAlgorithm(AES).sseCustomerKey(key.base64()).sseCustomerKeyMD5(key.md5()));
     }
 
     void addTo(CreateMultipartUploadRequest.Builder request) {
         kind.ifPresent(request::serverSideEncryption);
         kmsKey.ifPresent(request::ssekmsKeyId);
-        customerKey.ifPresent(key -> request.sseCustomerAlgorithm(AES)
-                .sseCustomerKey(key.base64())
-                .sseCustomerKeyMD5(key.md5()));
+        customerKey.ifPresent(key ->
+                request.sseCustomerAlgorithm(AES).sseCustomerKey(key.base64()).sseCustomerKeyMD5(key.md5()));
     }
 
     void addTo(UploadPartRequest.Builder request) {
-        customerKey.ifPresent(key -> request.sseCustomerAlgorithm(AES)
-                .sseCustomerKey(key.base64())
-                .sseCustomerKeyMD5(key.md5()));
+        customerKey.ifPresent(key ->
+                request.sseCustomerAlgorithm(AES).sseCustomerKey(key.base64()).sseCustomerKeyMD5(key.md5()));
     }
 
     void addTo(GetObjectRequest.Builder request) {
-        customerKey.ifPresent(key -> request.sseCustomerAlgorithm(AES)
-                .sseCustomerKey(key.base64())
-                .sseCustomerKeyMD5(key.md5()));
+        customerKey.ifPresent(key ->
+                request.sseCustomerAlgorithm(AES).sseCustomerKey(key.base64()).sseCustomerKeyMD5(key.md5()));
     }
 
     void addTo(HeadObjectRequest.Builder request) {
-        customerKey.ifPresent(key -> request.sseCustomerAlgorithm(AES)
-                .sseCustomerKey(key.base64())
-                .sseCustomerKeyMD5(key.md5()));
+        customerKey.ifPresent(key ->
+                request.sseCustomerAlgorithm(AES).sseCustomerKey(key.base64()).sseCustomerKeyMD5(key.md5()));
     }
 
     /** Says which kind it is, and never the key. */
     @Override
     public String toString() {
-        return customerKey.isPresent() ? "customer key" : kind.map(Object::toString).orElse("as the bucket says");
+        return customerKey.isPresent()
+                ? "customer key"
+                : kind.map(Object::toString).orElse("as the bucket says");
     }
 
     /** A record would print the key. */

@@ -2,8 +2,8 @@ package dev.fenceline.s3;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
-import dev.fenceline.Finding;
 import dev.fenceline.FencingToken;
+import dev.fenceline.Finding;
 import dev.fenceline.LockName;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -40,9 +40,8 @@ public final class S3Probe {
     private static final int REPLACING = 25;
     private static final int CREATING = 10;
     private static final LockName LOCK = LockName.of("fenceline-probe");
-    private static final Attributes ATTRIBUTES = Attributes.none()
-            .withContentType("text/plain")
-            .withMetadata("fenceline-probe", "kept");
+    private static final Attributes ATTRIBUTES =
+            Attributes.none().withContentType("text/plain").withMetadata("fenceline-probe", "kept");
 
     private final Store store;
     private final String prefix;
@@ -190,7 +189,8 @@ public final class S3Probe {
             if (!found.contentEncoding().equals(Formats.ENVELOPE.contentEncoding())) {
                 return error(
                         "s3-encoding-changed",
-                        "returns the Content-Encoding '" + found.contentEncoding().orElse("") + "' where 'gzip' was written",
+                        "returns the Content-Encoding '"
+                                + found.contentEncoding().orElse("") + "' where 'gzip' was written",
                         "Set chunkedEncodingEnabled(false) and requestChecksumCalculation(WHEN_REQUIRED) on the client.");
             }
             return !found.attributes().equals(ATTRIBUTES)
@@ -204,7 +204,9 @@ public final class S3Probe {
         private boolean isReadable(Look.Found found) {
             try {
                 return Arrays.equals(
-                        Formats.ENVELOPE.decode(found.bytes(), found.attributes()).payload(),
+                        Formats.ENVELOPE
+                                .decode(found.bytes(), found.attributes())
+                                .payload(),
                         "first".getBytes(StandardCharsets.UTF_8));
             } catch (IllegalArgumentException e) {
                 return false;
@@ -256,10 +258,11 @@ public final class S3Probe {
 
         private boolean race(int rounds, Race.Kind kind) {
             Optional<String> lost = kind.run(rounds, () -> newKey("race"));
-            lost.ifPresent(seen -> error(
-                    "s3-race",
-                    "loses races: " + seen,
-                    "It checks a condition and then writes, and others write in between. Use a store that does both in one step."));
+            lost.ifPresent(
+                    seen -> error(
+                            "s3-race",
+                            "loses races: " + seen,
+                            "It checks a condition and then writes, and others write in between. Use a store that does both in one step."));
             return lost.isEmpty();
         }
 
@@ -300,7 +303,10 @@ public final class S3Probe {
                 }
                 if (answer instanceof Answer.Unclear unclear) {
                     throw Refusals.unanswered(
-                            "Probe", store.resource(key), "Nothing but the probe's own objects was touched; try again.", unclear.cause());
+                            "Probe",
+                            store.resource(key),
+                            "Nothing but the probe's own objects was touched; try again.",
+                            unclear.cause());
                 }
                 return answer;
             }
@@ -309,7 +315,9 @@ public final class S3Probe {
         private void removeAll() {
             for (String key : keys) {
                 try {
-                    store.client().deleteObject(delete -> delete.bucket(store.bucket()).key(key));
+                    store.client()
+                            .deleteObject(
+                                    delete -> delete.bucket(store.bucket()).key(key));
                 } catch (SdkException e) {
                     // They are small and lie under a prefix of their own; what the probe found counts more.
                     return;

@@ -10,7 +10,7 @@ import software.amazon.awssdk.services.s3.S3Client;
 /**
  * Reads fenced objects of both formats, without a lock and without the rights of a writer. What it returns was an accepted write.
  *
- * <p><b>Blocking:</b> one request for an envelope; for a pointer one more for each object. Each is tried three times.
+ * <p><b>Blocking:</b> one request for an envelope; for a pointer two, and one more for each object. Each is tried three times.
  *
  * <p><b>Interruption:</b> the flag is kept.
  *
@@ -29,13 +29,11 @@ public final class S3Reader {
         this.store = store;
         this.settings = settings;
         this.pointers = new PointerReading(
-                Reading.of(new Documents<>(store, Formats.POINTER), settings, "Read"),
-                new DataStore(store, settings));
+                Reading.of(new Documents<>(store, Formats.POINTER), settings, "Read"), new DataStore(store, settings));
     }
 
     static S3Reader of(S3Client client, String bucket, FenceSettings settings) {
-        return new S3Reader(
-                new Store(client, bucket, EtagForm.AS_RECEIVED, settings.encryption()), settings);
+        return new S3Reader(new Store(client, bucket, EtagForm.AS_RECEIVED, settings.encryption()), settings);
     }
 
     /**
@@ -71,11 +69,10 @@ public final class S3Reader {
         if (found.isPresent() && format(key, found.get()) == S3Format.POINTER) {
             return pointers.take(
                     key,
-                    (objects, mark) ->
-                            pointers.data().read(PointerReading.only(objects, store.resource(key)), mark));
+                    (objects, mark) -> pointers.data().read(PointerReading.only(objects, store.resource(key)), mark));
         }
-        return found.flatMap(envelope -> EnvelopeClaim.content(
-                Formats.ENVELOPE.decode(envelope.bytes(), envelope.attributes())));
+        return found.flatMap(
+                envelope -> EnvelopeClaim.content(Formats.ENVELOPE.decode(envelope.bytes(), envelope.attributes())));
     }
 
     /**
@@ -98,7 +95,10 @@ public final class S3Reader {
         return look(key).map(found -> {
             if (format(key, found) == S3Format.ENVELOPE) {
                 return S3Mark.of(
-                        Formats.ENVELOPE.decode(found.bytes(), found.attributes()).header(), List.of());
+                        Formats.ENVELOPE
+                                .decode(found.bytes(), found.attributes())
+                                .header(),
+                        List.of());
             }
             Document<List<DataObject>> pointer = Formats.POINTER.decode(found.bytes(), found.attributes());
             return S3Mark.of(pointer.header(), pointer.payload());

@@ -1,6 +1,5 @@
 package dev.fenceline.s3;
 
-import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineEvent.StaleRefused;
 import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
@@ -236,8 +235,7 @@ final class Session<P> {
             throw e;
         } finally {
             settings.listener()
-                    .tell(new WriteEnded(
-                            resource, token, outcome, Duration.ofNanos(System.nanoTime() - begun)));
+                    .tell(new WriteEnded(resource, token, outcome, Duration.ofNanos(System.nanoTime() - begun)));
         }
     }
 
@@ -248,8 +246,6 @@ final class Session<P> {
         if (e instanceof OutcomeUnknownException) {
             return WriteOutcome.UNKNOWN;
         }
-        return e instanceof RetryableConflictException || e instanceof BackendUnavailableException
-                ? WriteOutcome.RETRYABLE
-                : WriteOutcome.ROLLED_BACK;
+        return e instanceof RetryableConflictException ? WriteOutcome.RETRYABLE : WriteOutcome.ROLLED_BACK;
     }
 }

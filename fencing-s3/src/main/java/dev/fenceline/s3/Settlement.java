@@ -1,5 +1,6 @@
 package dev.fenceline.s3;
 
+import dev.fenceline.BackendMisconfiguredException;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -51,16 +52,29 @@ final class Settlement<P> {
             if (round > 1) {
                 effort.pause(round - 2);
             }
-            Optional<Verdict<P>> verdict = round(effort);
+            Optional<Verdict<P>> verdict = attempt(effort);
             if (verdict.isPresent()) {
                 return verdict.get();
             }
         }
         return new Verdict.Unknown<>(
-                last.map(cause -> "the store did not answer in time: " + Failures.text(cause))
+                last.map(cause -> "a look at the object failed: " + Failures.text(cause))
                         .orElse("there was no time left to look"),
                 last,
                 Verdict.Outlook.OPEN);
+    }
+
+    /** A store that forbids the look says nothing of the write. */
+    private Optional<Verdict<P>> attempt(Effort effort) {
+        try {
+            return round(effort);
+        } catch (BackendMisconfiguredException e) {
+            if (!mayHaveHappened) {
+                throw e;
+            }
+            last = Optional.of(e.getCause() instanceof RuntimeException cause ? cause : e);
+            return Optional.empty();
+        }
     }
 
     private Optional<Verdict<P>> round(Effort effort) {

@@ -73,10 +73,8 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
 
     /** Reads a document whole. What is too large for one is read only so far. */
     Look get(String key, Effort effort) throws Unanswered {
-        GetObjectRequest.Builder request = GetObjectRequest.builder()
-                .bucket(bucket)
-                .key(key)
-                .overrideConfiguration(once(effort.timeout()));
+        GetObjectRequest.Builder request =
+                GetObjectRequest.builder().bucket(bucket).key(key).overrideConfiguration(once(effort.timeout()));
         encryption.addTo(request);
         try {
             return client.getObject(request.build(), ResponseTransformer.unmanaged(Store::whole));

@@ -54,7 +54,8 @@ class EnvelopeFenceTest {
         assertThat(claim.read()).isEmpty();
         assertThat(fence.read(key)).isEmpty();
         claim.write("there".getBytes(StandardCharsets.UTF_8));
-        assertThat(fence.read(key)).hasValueSatisfying(content -> assertThat(content.text()).isEqualTo("there"));
+        assertThat(fence.read(key))
+                .hasValueSatisfying(content -> assertThat(content.text()).isEqualTo("there"));
         claim.delete();
         assertThat(claim.read()).isEmpty();
         assertThat(fence.read(key)).isEmpty();
@@ -85,17 +86,19 @@ class EnvelopeFenceTest {
         store.client.deleteObject(delete -> delete.bucket(store.bucket).key(key));
         EnvelopeClaim back = fence.claim(older.token(), key);
         back.write(S3Body.of("back again"));
-        assertThat(fence.read(key)).hasValueSatisfying(content -> assertThat(content.text()).isEqualTo("back again"));
+        assertThat(fence.read(key))
+                .hasValueSatisfying(content -> assertThat(content.text()).isEqualTo("back again"));
     }
 
     @Test
     void attributesAreKeptByTheClaimsOfOthers() {
-        claimed().write(S3Body.of("{}")
-                .contentType("application/json")
-                .cacheControl("max-age=60")
-                .contentDisposition("attachment; filename=\"a.json\"")
-                .contentLanguage("de")
-                .metadata("owner", "billing"));
+        claimed()
+                .write(S3Body.of("{}")
+                        .contentType("application/json")
+                        .cacheControl("max-age=60")
+                        .contentDisposition("attachment; filename=\"a.json\"")
+                        .contentLanguage("de")
+                        .metadata("owner", "billing"));
         EnvelopeClaim next = claimed();
         S3Content content = next.read().orElseThrow();
         assertThat(content.text()).isEqualTo("{}");
@@ -260,8 +263,7 @@ class EnvelopeFenceTest {
         }
         newer.write(S3Body.of("2"));
         claimed();
-        assertThat(store.events.get(0))
-                .isEqualTo(new StaleRefused(store.resource(key), older.token(), newer.token()));
+        assertThat(store.events.get(0)).isEqualTo(new StaleRefused(store.resource(key), older.token(), newer.token()));
         assertThat(store.events.get(1)).isInstanceOfSatisfying(WriteEnded.class, ended -> {
             assertThat(ended.token()).isEqualTo(older.token());
             assertThat(ended.outcome()).isEqualTo(WriteOutcome.STALE);

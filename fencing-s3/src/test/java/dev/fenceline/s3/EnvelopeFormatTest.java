@@ -65,7 +65,8 @@ class EnvelopeFormatTest {
             Document<byte[]> read = format.decode(bytes, Attributes.none());
             assertThat(read.header()).isEqualTo(document(body).header());
             assertThat(read.payload()).isEqualTo(body);
-            assertThat(new GZIPInputStream(new ByteArrayInputStream(bytes)).readAllBytes()).isEqualTo(body);
+            assertThat(new GZIPInputStream(new ByteArrayInputStream(bytes)).readAllBytes())
+                    .isEqualTo(body);
         }
     }
 
@@ -90,7 +91,9 @@ class EnvelopeFormatTest {
         assertThat(longest.toString()).hasSize(LockName.MAX_BYTES);
         assertThat(extra).isLessThanOrEqualTo(4096);
         assertThat(format.decode(bytes, Attributes.none()).header()).isEqualTo(header);
-        assertThat(header.next(Header.State.DATA).replaced()).hasSize(Header.REMEMBERED).startsWith(header.writeId());
+        assertThat(header.next(Header.State.DATA).replaced())
+                .hasSize(Header.REMEMBERED)
+                .startsWith(header.writeId());
     }
 
     @Test

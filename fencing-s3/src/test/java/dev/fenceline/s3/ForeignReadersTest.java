@@ -63,7 +63,8 @@ class ForeignReadersTest {
     void curl() throws Exception {
         requireProgram("curl");
         assertThat(run("curl", "-sS", "--fail", "--compressed", presigned(key))).isEqualTo(body);
-        assertThat(run("curl", "-sS", "--fail", "--compressed", presigned(tombstone))).isEmpty();
+        assertThat(run("curl", "-sS", "--fail", "--compressed", presigned(tombstone)))
+                .isEmpty();
     }
 
     @Test
@@ -111,16 +112,20 @@ class ForeignReadersTest {
     void anEnvelopeIsSentUnframedWhateverTheClientIsSetTo() {
         AtomicS3 server = SharedServers.s3();
         try (S3FaultProxy proxy = S3FaultProxy.to(server);
-                S3Client framing = TestStore.client(server, proxy.endpoint(), builder -> builder.requestChecksumCalculation(
-                                RequestChecksumCalculation.WHEN_SUPPORTED)
-                        .serviceConfiguration(S3Configuration.builder()
-                                .chunkedEncodingEnabled(true)
-                                .build()))) {
+                S3Client framing = TestStore.client(
+                        server,
+                        proxy.endpoint(),
+                        builder -> builder.requestChecksumCalculation(RequestChecksumCalculation.WHEN_SUPPORTED)
+                                .serviceConfiguration(S3Configuration.builder()
+                                        .chunkedEncodingEnabled(true)
+                                        .build()))) {
             String other = TestStore.freshKey();
             framing.putObject(
                     put -> put.bucket(store.bucket).key(other),
                     software.amazon.awssdk.core.sync.RequestBody.fromString("framed"));
-            assertThat(puts(proxy)).allSatisfy(put -> assertThat(put.header("content-encoding")).contains("aws-chunked"));
+            assertThat(puts(proxy))
+                    .allSatisfy(
+                            put -> assertThat(put.header("content-encoding")).contains("aws-chunked"));
             proxy.forget();
 
             String fenced = TestStore.freshKey();
@@ -167,12 +172,14 @@ class ForeignReadersTest {
     }
 
     private String file(byte[] bytes) throws IOException {
-        return Files.write(Files.createTempFile(directory, "object", ".gz"), bytes).toString();
+        return Files.write(Files.createTempFile(directory, "object", ".gz"), bytes)
+                .toString();
     }
 
     private byte[] run(String... command) throws Exception {
         Path errors = Files.createTempFile(directory, "errors", ".txt");
-        Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+        Process process =
+                new ProcessBuilder(command).redirectError(errors.toFile()).start();
         byte[] output = process.getInputStream().readAllBytes();
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).as(Files.readString(errors)).isZero();

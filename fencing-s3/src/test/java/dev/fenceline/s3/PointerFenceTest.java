@@ -150,7 +150,9 @@ class PointerFenceTest {
                 .on(client, store.bucket);
         PointerClaim writer = inParts.resume(claim.token(), key);
         proxy.forget();
-        writer.write(S3Body.of(new ByteArrayInputStream(large)).contentType("application/x-large").metadata("a", "b"));
+        writer.write(S3Body.of(new ByteArrayInputStream(large))
+                .contentType("application/x-large")
+                .metadata("a", "b"));
 
         assertThat(progress).containsExactly((long) PART, 2L * PART, (long) large.length);
         assertThat(proxy.requests().stream().filter(data("PUT"))).hasSize(3).allSatisfy(put -> {
@@ -165,7 +167,9 @@ class PointerFenceTest {
             assertThat(stream.metadata()).containsEntry("a", "b");
             assertThat(stream.readAllBytes()).isEqualTo(large);
         }
-        assertThat(client.listMultipartUploads(list -> list.bucket(store.bucket)).uploads()).isEmpty();
+        assertThat(client.listMultipartUploads(list -> list.bucket(store.bucket))
+                        .uploads())
+                .isEmpty();
 
         progress.clear();
         Path file = Files.write(directory.resolve("one-part"), java.util.Arrays.copyOf(large, PART));
@@ -186,9 +190,12 @@ class PointerFenceTest {
                 .answerInstead(503, "SlowDown");
         assertThatThrownBy(() -> writer.write(new byte[2 * PART]))
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageStartingWith("Write of data on " + store.resource(key).substring(0, store.resource(key).length() - 1) + ".data/")
+                .hasMessageStartingWith("Write of data on "
+                        + store.resource(key).substring(0, store.resource(key).length() - 1) + ".data/")
                 .hasMessageContaining("No pointer names it, so nothing was written that anybody sees");
-        assertThat(client.listMultipartUploads(list -> list.bucket(store.bucket)).uploads()).isEmpty();
+        assertThat(client.listMultipartUploads(list -> list.bucket(store.bucket))
+                        .uploads())
+                .isEmpty();
         assertThat(fence.read(key).orElseThrow().text()).isEqualTo("before");
         proxy.heal();
         writer.write(S3Body.of("after"));
@@ -267,8 +274,8 @@ class PointerFenceTest {
         assertThat(mark.token()).isEqualTo(claim.token());
         assertThat(mark.hasData()).isTrue();
         assertThat(mark.replaced()).hasSize(1);
-        byte[] sha256 = java.security.MessageDigest.getInstance("SHA-256")
-                .digest("data".getBytes(StandardCharsets.UTF_8));
+        byte[] sha256 =
+                java.security.MessageDigest.getInstance("SHA-256").digest("data".getBytes(StandardCharsets.UTF_8));
         assertThat(mark.objects()).singleElement().satisfies(object -> {
             assertThat(object.length()).isEqualTo(4);
             assertThat(object.sha256()).isEqualTo(HexFormat.of().formatHex(sha256));
@@ -297,7 +304,8 @@ class PointerFenceTest {
         assertThatThrownBy(() -> writer.write(S3Body.of("secret")))
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessageContaining("501 NotImplemented");
-        assertThat(proxy.requests().get(0).header("x-amz-server-side-encryption")).contains("aws:kms");
+        assertThat(proxy.requests().get(0).header("x-amz-server-side-encryption"))
+                .contains("aws:kms");
         assertThat(proxy.requests().get(0).header("x-amz-server-side-encryption-aws-kms-key-id"))
                 .contains("alias/reports");
         assertThat(S3Encryption.customerKey(new byte[32]).toString()).isEqualTo("customer key");

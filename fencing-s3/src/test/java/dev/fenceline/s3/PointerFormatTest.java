@@ -31,7 +31,8 @@ class PointerFormatTest {
                 write 0f0e0d0c0b0a09080706050403020100
                 replaced 00000000000000000000000000000001
                 state data
-                object gr%C3%B6%C3%9Fe%201.csv 12 """ + " " + "0a".repeat(32) + " a%20b/k.data/1-2\n");
+                object gr%C3%B6%C3%9Fe%201.csv 12 SHA256 a%20b/k.data/1-2
+                """.replace("SHA256", "0a".repeat(32)));
         assertThat(format.decode(bytes, Attributes.none())).isEqualTo(document(object));
         assertThat(format.decode(format.encode(document()), Attributes.none())).isEqualTo(document());
     }

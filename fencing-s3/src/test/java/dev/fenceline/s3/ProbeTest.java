@@ -46,7 +46,8 @@ class ProbeTest {
             assertThat(report.isSafe()).isTrue();
             assertThat(report.etagForm()).isEqualTo(EtagForm.AS_RECEIVED);
             assertThat(report.resource()).isEqualTo("S3 bucket '" + bucket + "'");
-            assertThat(client.listObjectsV2(list -> list.bucket(bucket)).contents()).isEmpty();
+            assertThat(client.listObjectsV2(list -> list.bucket(bucket)).contents())
+                    .isEmpty();
         }
     }
 
@@ -118,7 +119,8 @@ class ProbeTest {
             String bucket = server.newBucket();
             S3Fence.envelope().on(client, bucket);
             assertThat(proxy.requests().size()).isGreaterThan(500);
-            assertThat(proxy.requests()).allSatisfy(request -> assertThat(request.key()).startsWith(".fenceline-probe/"));
+            assertThat(proxy.requests())
+                    .allSatisfy(request -> assertThat(request.key()).startsWith(".fenceline-probe/"));
 
             proxy.forget();
             S3Fence.pointer().on(client, bucket);
@@ -127,6 +129,38 @@ class ProbeTest {
             S3ProbeReport report = new S3ProbeReport("S3 bucket 'x'", EtagForm.AS_RECEIVED, java.util.List.of());
             S3Fence.pointer().probed(report).on(client, server.newBucket());
             assertThat(proxy.requests()).isEmpty();
+        }
+    }
+
+    @Test
+    void aStoreThatWantsTheEtagWithoutItsQuotesGetsItSo() {
+        S3Server server = SharedServers.s3();
+        try (S3FaultProxy proxy = S3FaultProxy.to(server);
+                S3Client client = TestStore.client(server, proxy.endpoint(), TestStore::withoutRetries)) {
+            proxy.on(
+                            "If-Match in quotes",
+                            request -> request.header("if-match")
+                                    .filter(etag -> etag.startsWith("\""))
+                                    .isPresent())
+                    .each()
+                    .answerInstead(412, "PreconditionFailed");
+            String bucket = server.newBucket();
+            S3ProbeReport report = S3Probe.of(client, bucket).run();
+            assertThat(report.etagForm()).isEqualTo(EtagForm.UNQUOTED);
+            assertThat(report.findings()).extracting(Finding::code).containsExactly("s3-etag-unquoted");
+            assertThat(report.isSafe()).isTrue();
+
+            String key = TestStore.freshKey();
+            EnvelopeFence fence = S3Fence.envelope().probed(report).on(client, bucket);
+            fence.claim(TestStore.token(key), key).write(S3Body.of("1"));
+            proxy.forget();
+            fence.claim(TestStore.token(key), key).write(S3Body.of("2"));
+            assertThat(proxy.requests())
+                    .filteredOn(request -> request.method().equals("PUT"))
+                    .hasSize(2)
+                    .allSatisfy(put ->
+                            assertThat(put.header("if-match").orElseThrow()).doesNotContain("\""));
+            assertThat(fence.read(key).orElseThrow().text()).isEqualTo("2");
         }
     }
 
@@ -140,7 +174,10 @@ class ProbeTest {
             assertThatThrownBy(() -> S3Probe.of(client, bucket).run())
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("Nothing but the probe's own objects was touched");
-            assertThat(S3Probe.of(client, bucket).requestTimeout(Duration.ofSeconds(3)).run().isSafe())
+            assertThat(S3Probe.of(client, bucket)
+                            .requestTimeout(Duration.ofSeconds(3))
+                            .run()
+                            .isSafe())
                     .isTrue();
         }
     }

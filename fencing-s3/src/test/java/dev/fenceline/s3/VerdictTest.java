@@ -88,9 +88,7 @@ class VerdictTest {
     }
 
     private List<String> requests() {
-        return proxy.requests().stream()
-                .map(request -> request.method())
-                .toList();
+        return proxy.requests().stream().map(request -> request.method()).toList();
     }
 
     @Test
@@ -160,8 +158,9 @@ class VerdictTest {
         assertThatThrownBy(() -> claim.write(S3Body.of("held up")))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageStartingWith("Write on " + store.resource(key) + " was not done: ")
-                .hasMessageEndingWith(". It cannot happen later either, as the object was rewritten since. The mark is still "
-                        + claim.token() + ", so the claim is good: try again under it.");
+                .hasMessageEndingWith(
+                        ". It cannot happen later either, as the object was rewritten since. The mark is still "
+                                + claim.token() + ", so the claim is good: try again under it.");
         held.letGo();
         assertThat(held.awaitAnswer(LIMIT)).isEqualTo(412);
         assertThat(times("held up")).isZero();
@@ -184,7 +183,9 @@ class VerdictTest {
                                 .overrideConfiguration(Store.once(REQUEST)),
                         RequestBody.fromString("held up")))
                 .isInstanceOf(SdkException.class);
-        assertThat(new String(store.raw(plain), StandardCharsets.UTF_8)).as("so it was refused?").isEqualTo("before");
+        assertThat(new String(store.raw(plain), StandardCharsets.UTF_8))
+                .as("so it was refused?")
+                .isEqualTo("before");
         held.letGo();
         assertThat(held.awaitAnswer(LIMIT)).isEqualTo(200);
         assertThat(new String(store.raw(plain), StandardCharsets.UTF_8)).isEqualTo("held up");
@@ -210,11 +211,11 @@ class VerdictTest {
     void whileTheStoreDoesNotAnswerItIsUnknownAndCanBeResolvedLater() {
         S3FaultProxy.Armed write = proxy.on("PUT", key).nth(1).loseAnswer(Cut.FIN);
         S3FaultProxy.Armed looks = proxy.on("GET", key).each().answerInstead(503, "SlowDown");
-        OutcomeUnknownException unknown = catchThrowableOfType(
-                OutcomeUnknownException.class, () -> claim.write(S3Body.of("after")));
+        OutcomeUnknownException unknown =
+                catchThrowableOfType(OutcomeUnknownException.class, () -> claim.write(S3Body.of("after")));
         assertThat(unknown)
                 .hasMessageStartingWith("Write on " + store.resource(key)
-                        + " may have happened or not: the store did not answer in time: 503 SlowDown.")
+                        + " may have happened or not: a look at the object failed: 503 SlowDown.")
                 .hasMessageContaining("resolve() goes on asking");
         assertThat(write.fired()).isTrue();
         assertThat(requests()).as("three rounds").containsExactly("PUT", "GET", "GET", "GET");
@@ -227,12 +228,23 @@ class VerdictTest {
         claim.write(S3Body.of("next"));
     }
 
+    /** "Forbidden" is an answer to the look, and none to the write before it. */
+    @Test
+    void whereTheLookIsForbiddenTheWriteIsUnknown() {
+        proxy.on("PUT", key).loseAnswer(Cut.RST);
+        proxy.on("GET", key).each().answerInstead(403, "AccessDenied");
+        assertThatThrownBy(() -> claim.write(S3Body.of("after")))
+                .isInstanceOf(OutcomeUnknownException.class)
+                .hasMessageContaining("a look at the object failed: 403 AccessDenied");
+        assertThat(times("after")).isOne();
+    }
+
     @Test
     void aResolutionMakesSureThatAWriteWhichIsStillOnItsWayNeverHappens() {
         S3FaultProxy.Armed write = proxy.on("PUT", key).holdRequest();
         S3FaultProxy.Armed looks = proxy.on("GET", key).each().dropRequest(Cut.RST);
-        OutcomeUnknownException unknown = catchThrowableOfType(
-                OutcomeUnknownException.class, () -> claim.write(S3Body.of("held up")));
+        OutcomeUnknownException unknown =
+                catchThrowableOfType(OutcomeUnknownException.class, () -> claim.write(S3Body.of("held up")));
         looks.letGo();
         assertThat(unknown.resolve()).isEqualTo(Resolution.NEVER_APPLIED);
         write.letGo();
@@ -245,8 +257,8 @@ class VerdictTest {
     void whatBecameOfAWriteIsForgottenAfterEightMore() {
         S3FaultProxy.Armed write = proxy.on("PUT", key).loseAnswer(Cut.FIN);
         S3FaultProxy.Armed looks = proxy.on("GET", key).each().answerInstead(503, "SlowDown");
-        OutcomeUnknownException unknown = catchThrowableOfType(
-                OutcomeUnknownException.class, () -> claim.write(S3Body.of("after")));
+        OutcomeUnknownException unknown =
+                catchThrowableOfType(OutcomeUnknownException.class, () -> claim.write(S3Body.of("after")));
         assertThat(write.fired()).isTrue();
         looks.letGo();
         EnvelopeClaim newer = fence.claim(TestStore.token(key), key);

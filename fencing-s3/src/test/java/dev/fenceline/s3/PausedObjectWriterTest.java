@@ -32,7 +32,7 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
  * content nothing has happened; an ETag goes by the content.
  */
 @Tag("server")
-class PausedWriterTest {
+class PausedObjectWriterTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
@@ -55,8 +55,7 @@ class PausedWriterTest {
                     .endpointOverride(URI.create(args[1]))
                     .forcePathStyle(true)
                     .region(Region.of("us-east-1"))
-                    .credentialsProvider(
-                            StaticCredentialsProvider.create(AwsBasicCredentials.create(args[2], args[3])))
+                    .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create(args[2], args[3])))
                     .build()) {
                 if (args[0].equals("fence")) {
                     fenced(client, args[4], args[5], token, orders);
@@ -86,14 +85,20 @@ class PausedWriterTest {
         }
 
         /** Token in the metadata, If-Match on the ETag: the design that suggests itself. */
-        private static void naive(
-                S3Client client, String bucket, String key, FencingToken token, BufferedReader orders)
+        private static void naive(S3Client client, String bucket, String key, FencingToken token, BufferedReader orders)
                 throws Exception {
-            ResponseBytes<GetObjectResponse> seen = client.getObjectAsBytes(get -> get.bucket(bucket).key(key));
+            ResponseBytes<GetObjectResponse> seen =
+                    client.getObjectAsBytes(get -> get.bucket(bucket).key(key));
             System.out.println("READ " + seen.asUtf8String());
             orders.readLine();
             try {
-                put(client, bucket, key, seen.asUtf8String() + " and more", token, seen.response().eTag());
+                put(
+                        client,
+                        bucket,
+                        key,
+                        seen.asUtf8String() + " and more",
+                        token,
+                        seen.response().eTag());
                 System.out.println("WRITTEN");
             } catch (S3Exception e) {
                 System.out.println("STALE " + e.statusCode());
@@ -101,8 +106,7 @@ class PausedWriterTest {
         }
     }
 
-    private static void put(
-            S3Client client, String bucket, String key, String text, FencingToken token, String etag) {
+    private static void put(S3Client client, String bucket, String key, String text, FencingToken token, String etag) {
         client.putObject(
                 put -> put.bucket(bucket).key(key).ifMatch(etag).metadata(Map.of("token", token.encode())),
                 RequestBody.fromString(text));
@@ -154,14 +158,28 @@ class PausedWriterTest {
             sleeper.pause();
 
             FencingToken newer = TestStore.token(key);
-            put(store.client, store.bucket, key, "B", newer, store.attributes(key).eTag());
-            put(store.client, store.bucket, key, "A", newer, store.attributes(key).eTag());
+            put(
+                    store.client,
+                    store.bucket,
+                    key,
+                    "B",
+                    newer,
+                    store.attributes(key).eTag());
+            put(
+                    store.client,
+                    store.bucket,
+                    key,
+                    "A",
+                    newer,
+                    store.attributes(key).eTag());
 
             sleeper.resume();
             sleeper.send("go");
             assertThat(sleeper.awaitLine("", LIMIT)).isEqualTo("WRITTEN");
             assertThat(new String(store.raw(key), StandardCharsets.UTF_8)).isEqualTo("A and more");
-            assertThat(store.attributes(key).metadata()).as("over a newer token").containsEntry("token", stale.encode());
+            assertThat(store.attributes(key).metadata())
+                    .as("over a newer token")
+                    .containsEntry("token", stale.encode());
         }
     }
 }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("server")
-class UnderLockTest {
+class ObjectUnderLockTest {
 
     static TestStore store;
     static Locks locks;
@@ -87,7 +87,9 @@ class UnderLockTest {
                     throw own;
                 }))
                 .isSameAs(own);
-        assertThat(fence.read(key).orElseThrow().text()).as("each write is by itself").isEqualTo("before it");
+        assertThat(fence.read(key).orElseThrow().text())
+                .as("each write is by itself")
+                .isEqualTo("before it");
         assertFree();
     }
 
@@ -97,7 +99,8 @@ class UnderLockTest {
         fence.under(lock, key).run(leaked::set);
         assertThatThrownBy(() -> leaked.get().write(S3Body.of("late")))
                 .isInstanceOf(UnfencedWriteException.class)
-                .hasMessageStartingWith("Write on " + store.resource(key) + " refused: the work that this claim was made for");
+                .hasMessageStartingWith(
+                        "Write on " + store.resource(key) + " refused: the work that this claim was made for");
         assertThatThrownBy(() -> leaked.get().read()).isInstanceOf(UnfencedWriteException.class);
         assertThat(fence.read(key)).isEmpty();
     }
@@ -107,9 +110,7 @@ class UnderLockTest {
         FencingToken[] newer = new FencingToken[1];
         assertThatThrownBy(() -> fence.under(lock, key).run(report -> {
                     newer[0] = new FencingToken(
-                            lock.name(),
-                            report.token().value() + TimeUnit.MINUTES.toMicros(5),
-                            UUID.randomUUID());
+                            lock.name(), report.token().value() + TimeUnit.MINUTES.toMicros(5), UUID.randomUUID());
                     fence.claim(newer[0], key);
                     try {
                         report.write(S3Body.of("late"));
