@@ -19,7 +19,8 @@ public final class Benchmarks {
             new SingleSteps(),
             new PostgresForms(),
             new ProtectedTable(),
-            new WrappedRepository());
+            new WrappedRepository(),
+            new S3Forms());
 
     private Benchmarks() {}
 

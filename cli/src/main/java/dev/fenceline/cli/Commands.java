@@ -35,6 +35,12 @@ final class Commands {
                         .addSubcommand("show", new FenceCommands.Show(terminal))
                         .addSubcommand("blockers", new FenceCommands.Blockers(terminal))
                         .addSubcommand("raise", new FenceCommands.Raise(terminal)));
+        root.addSubcommand(
+                "s3",
+                new CommandLine(new S3Commands())
+                        .addSubcommand("probe", new S3Commands.Probe(terminal))
+                        .addSubcommand("show", new S3Commands.Show(terminal))
+                        .addSubcommand("gc", new S3Commands.Gc(terminal)));
         root.addSubcommand("completion", new Completion(terminal));
     }
 }

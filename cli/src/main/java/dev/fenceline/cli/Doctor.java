@@ -6,9 +6,11 @@ import dev.fenceline.lock.LockInspector;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -16,8 +18,9 @@ import picocli.CommandLine.Mixin;
 @Command(
         name = "doctor",
         description =
-                "Looks at PostgreSQL, Redis, or both, as they are named, for settings under which fences or locks do not hold. Ends with"
-                        + " 1 where it finds an error or a warning, and with 3 where one of them cannot be reached.")
+                "Looks at PostgreSQL, Redis and S3, at those that are named, for settings under which fences or locks do not hold. S3 is"
+                        + " probed, as s3 probe does. Ends with 1 where it finds an error or a warning, and with 3 where one of them"
+                        + " cannot be reached.")
 final class Doctor extends Subcommand {
 
     @Mixin
@@ -26,17 +29,22 @@ final class Doctor extends Subcommand {
     @Mixin
     private final RedisOptions redis;
 
+    @Mixin
+    private final S3Options s3;
+
     Doctor(Terminal terminal) {
         super(terminal);
         this.postgres = new PostgresOptions(terminal);
         this.redis = new RedisOptions(terminal);
+        this.s3 = new S3Options(terminal);
     }
 
     @Override
     Report run() {
-        if (!postgres.given() && !redis.given()) {
+        if (!postgres.given() && !redis.given() && !s3.given()) {
             throw Failure.usage(
-                    "No server is named: give --url, --redis or both, or set FENCELINE_URL or FENCELINE_REDIS.");
+                    "No server is named: give --url, --redis or --s3, or several of them, or set FENCELINE_URL,"
+                            + " FENCELINE_REDIS or FENCELINE_S3.");
         }
         List<Part> parts = new ArrayList<>();
         if (postgres.given()) {
@@ -45,6 +53,9 @@ final class Doctor extends Subcommand {
         }
         if (redis.given()) {
             parts.add(Part.of("redis", "Redis", this::ofRedis));
+        }
+        if (s3.given()) {
+            parts.add(Part.of("s3", "S3", () -> S3Commands.probe(s3, terminal).findings()));
         }
         List<Finding> findings =
                 parts.stream().flatMap(part -> part.findings().stream()).toList();
@@ -59,16 +70,16 @@ final class Doctor extends Subcommand {
                                 .filter(part -> part.missed().isEmpty())
                                 .map(part -> part.name().toLowerCase(Locale.ROOT))
                                 .toList())
-                .field(
-                        "findings",
-                        findings.stream()
-                                .map(finding -> Json.object(
-                                        "code", finding.code(),
-                                        "severity", finding.severity().name().toLowerCase(Locale.ROOT),
-                                        "subject", finding.subject(),
-                                        "found", finding.found(),
-                                        "remedy", finding.remedy()))
-                                .toList());
+                .field("findings", findings.stream().map(Doctor::json).toList());
+    }
+
+    static Map<String, @Nullable Object> json(Finding finding) {
+        return Json.object(
+                "code", finding.code(),
+                "severity", finding.severity().name().toLowerCase(Locale.ROOT),
+                "subject", finding.subject(),
+                "found", finding.found(),
+                "remedy", finding.remedy());
     }
 
     private List<Finding> ofRedis() {
@@ -111,7 +122,7 @@ final class Doctor extends Subcommand {
         }
     }
 
-    private static Report.Style style(Finding.Severity severity) {
+    static Report.Style style(Finding.Severity severity) {
         return switch (severity) {
             case ERROR -> Report.Style.BAD;
             case WARNING -> Report.Style.DOUBTFUL;

@@ -20,7 +20,8 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "fenceline",
-        description = "Brings fences into a PostgreSQL database, and looks after them and the locks in Redis.",
+        description =
+                "Brings fences into a PostgreSQL database, and looks after them, those in S3 and the locks in Redis.",
         synopsisSubcommandLabel = "COMMAND",
         usageHelpAutoWidth = true,
         footer = {
@@ -29,9 +30,11 @@ import picocli.CommandLine.Option;
             "a --yes is missing; 3 a server cannot be reached; 4 done in part, run it again; 5 a fault of fenceline;",
             "130 interrupted.",
             "",
-            "Connections: --url or FENCELINE_URL, --redis or FENCELINE_REDIS. Passwords come, in this order, from",
+            "Connections: --url or FENCELINE_URL, --redis or FENCELINE_REDIS, --s3 or FENCELINE_S3.",
+            "Passwords come, in this order, from",
             "--password-file, FENCELINE_PASSWORD, PGPASSWORD, FENCELINE_URL, ~/.pgpass or a prompt, and for Redis from",
-            "--redis-password-file, FENCELINE_REDIS_PASSWORD, FENCELINE_REDIS or a prompt; never from an argument."
+            "--redis-password-file, FENCELINE_REDIS_PASSWORD, FENCELINE_REDIS or a prompt; never from an argument.",
+            "Keys of S3 come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or where the AWS SDK finds them."
         })
 public final class Fenceline {
 

@@ -252,7 +252,10 @@ class OperationsTest {
     void theDoctorLooksAtWhatIsNamed() {
         new ScriptedTerminal()
                 .run("doctor")
-                .fails(2, "No server is named: give --url, --redis or both, or set FENCELINE_URL or FENCELINE_REDIS.");
+                .fails(
+                        2,
+                        "No server is named: give --url, --redis or --s3, or several of them, or set FENCELINE_URL,"
+                                + " FENCELINE_REDIS or FENCELINE_S3.");
         Ran ran = database.terminal().run("doctor", "--json").ends(1);
         assertThat(ran.json().at("/examined").toString()).isEqualTo("[\"postgresql\"]");
         assertThat(ran.json().at("/findings").toString())

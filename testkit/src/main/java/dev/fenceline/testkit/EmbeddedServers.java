@@ -79,6 +79,49 @@ public final class EmbeddedServers implements Servers {
         return LocalPostgres.start(spec, LocalPostgres.LIMIT, this::add);
     }
 
+    /**
+     * Starts an S3 store that decides conditional writes atomically. It keeps its objects in the memory of this JVM.
+     *
+     * <p>Needs {@code org.gaul:s3proxy} 4.1.0 on the class path, which the testkit does not bring: it has a hundred dependencies. Of
+     * these {@code com.google.cloud}, {@code com.azure}, {@code com.github.openstack4j.core}, {@code org.apache.sshd},
+     * {@code io.grpc} and {@code ch.qos.logback} can be excluded. It logs much at {@code DEBUG}.
+     *
+     * @return a running store
+     * @throws IllegalStateException when it does not start, or is not on the class path
+     */
+    public AtomicS3 s3() {
+        AtomicS3 store = S3ProxyServer.atomic();
+        add(store);
+        return store;
+    }
+
+    /**
+     * Starts an S3 store that looks right and is not: one after the other, conditional writes are decided as S3 decides them, and
+     * of several at once more than one succeeds. A fence has to refuse it. Needs what {@link #s3()} needs.
+     *
+     * @return a running store
+     * @throws IllegalStateException when it does not start, or is not on the class path
+     */
+    public S3Server racingS3() {
+        S3Server store = S3ProxyServer.racing();
+        add(store);
+        return store;
+    }
+
+    /**
+     * Starts an S3 store that does not know conditional writes: it carries out each of them. A fence has to refuse it.
+     *
+     * <p>Needs {@code io.github.robothy:local-s3-rest} 2.4 on the class path, which the testkit does not bring.
+     *
+     * @return a running store
+     * @throws IllegalStateException when it does not start, or is not on the class path
+     */
+    public S3Server ignoringS3() {
+        S3Server store = LocalS3Server.ignoring();
+        add(store);
+        return store;
+    }
+
     private synchronized void add(AutoCloseable server) {
         if (closed) {
             throw new IllegalStateException("These servers are closed; " + server + " was not to be started.");

@@ -4,11 +4,12 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * One Redis and one PostgreSQL for all tests of a JVM, since a start costs more than most tests. They start at first use and
- * stop with the JVM. {@link RealServers} hands them to a JUnit test.
+ * One Redis, one PostgreSQL and one S3 store for all tests of a JVM, since a start costs more than most tests. They start at first use
+ * and stop with the JVM. {@link RealServers} hands the first two to a JUnit test.
  *
- * <p>A test leaves them as it found them: keys under a prefix of its own, a {@link PostgresServer#newDatabase() database} of
- * its own. A test that kills, pauses or reconfigures a server takes one of its own from {@link Servers#embedded()}.
+ * <p>A test leaves them as it found them: keys under a prefix of its own, a {@link PostgresServer#newDatabase() database} or a
+ * {@link S3Server#newBucket() bucket} of its own. A test that kills, pauses or reconfigures a server takes one of its own from
+ * {@link Servers#embedded()}.
  *
  * <p><b>Thread-safety:</b> any thread.
  *
@@ -21,6 +22,7 @@ public final class SharedServers {
             new Once<>(() -> Servers.embedded().redis(RedisSpec.master()));
     private static final Once<PostgresProcess> POSTGRES =
             new Once<>(() -> Servers.embedded().postgres(PostgresSpec.primary()));
+    private static final Once<AtomicS3> S3 = new Once<>(() -> Servers.embedded().s3());
 
     private SharedServers() {}
 
@@ -40,6 +42,16 @@ public final class SharedServers {
      */
     public static PostgresProcess postgres() {
         return POSTGRES.server();
+    }
+
+    /**
+     * Returns the shared S3 store, which decides conditional writes atomically. See {@link EmbeddedServers#s3()} for what it needs on
+     * the class path.
+     *
+     * @return the same store at every call
+     */
+    public static AtomicS3 s3() {
+        return S3.server();
     }
 
     /**

@@ -1,0 +1,56 @@
+package dev.fenceline.s3;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * The documents of one format in one bucket.
+ *
+ * @param store the bucket
+ * @param format how they are written
+ * @param <P> what they hold
+ */
+record Documents<P>(Store store, Format<P> format) {
+
+    /**
+     * What was seen under a key.
+     *
+     * @param version empty when there is nothing
+     * @param date the store's clock, if it told
+     */
+    record Seen<P>(Optional<Version<P>> version, Optional<Instant> date) {}
+
+    Seen<P> look(String key, Effort effort) throws Unanswered {
+        Look look = store.get(key, effort);
+        return new Seen<>(look.found().map(found -> version(key, found)), look.date());
+    }
+
+    private Version<P> version(String key, Look.Found found) {
+        try {
+            Document<P> document = format.decode(found.bytes(), found.attributes());
+            if (!found.contentEncoding().equals(format.contentEncoding())) {
+                // The bytes decide; but a reader who goes by the header would get something else than was written.
+                throw new IllegalArgumentException("its Content-Encoding is '"
+                        + found.contentEncoding().orElse("") + "' in place of '"
+                        + format.contentEncoding().orElse("") + "'");
+            }
+            if (found.etag().isEmpty()) {
+                throw Refusals.noEtag(store.resource(key));
+            }
+            return new Version<>(document, found.etag());
+        } catch (IllegalArgumentException e) {
+            throw Refusals.foreign(store.resource(key), format.kind(), why(found, e));
+        }
+    }
+
+    private IllegalArgumentException why(Look.Found found, IllegalArgumentException unreadable) {
+        return Formats.of(found)
+                .filter(other -> other != format.kind())
+                .map(other -> new IllegalArgumentException("it is of the format '" + other.word() + "'", unreadable))
+                .orElse(unreadable);
+    }
+
+    Answer put(String key, Document<P> document, Condition condition, Effort effort) {
+        return store.put(key, format, document, condition, effort);
+    }
+}

@@ -1,0 +1,133 @@
+package dev.fenceline.s3;
+
+import dev.fenceline.FencingToken;
+import dev.fenceline.Hold;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fence for objects of any size, and for several that change together: under the key lies a small document that names where the data
+ * is, and the data lies under keys that are written once. See {@link ObjectFence}.
+ *
+ * <p>A read takes two requests, a write of one object up to the part size two, a claim two, whatever the size of the data. Data that
+ * was replaced stays until {@link #cleanUp}.
+ */
+public final class PointerFence extends ObjectFence<PointerClaim> {
+
+    private final Claims<List<DataObject>> claims;
+    private final PointerReading reading;
+    private final Store store;
+
+    PointerFence(Store store, FenceSettings settings) {
+        super(settings);
+        this.store = store;
+        Documents<List<DataObject>> documents = new Documents<>(store, Formats.POINTER);
+        this.claims = new Claims<>(documents, settings);
+        this.reading = new PointerReading(Reading.of(documents, settings, "Read"), new DataStore(store, settings));
+    }
+
+    @Override
+    PointerClaim open(String key, FencingToken token, @Nullable Hold lease) {
+        return new PointerClaim(claims.claim(key, token, lease), reading);
+    }
+
+    @Override
+    PointerClaim reopen(String key, FencingToken token) {
+        return new PointerClaim(claims.resume(key, token), reading);
+    }
+
+    /**
+     * Reads the object without a lock, as it was after some accepted write.
+     *
+     * @throws IllegalStateException when there are several; see {@link #readAll}
+     */
+    @Override
+    public Optional<S3Content> read(String key) {
+        return reading.take(
+                checked(key),
+                (objects, mark) -> reading.data().read(PointerReading.only(objects, store.resource(key)), mark));
+    }
+
+    /**
+     * Reads all objects without a lock, as they were after one accepted write.
+     *
+     * <p><b>Blocking:</b> one request for the pointer and one for each object; again from the start when one of them was replaced and removed
+     * meanwhile.
+     *
+     * @param key of the pointer
+     * @return by name; empty when nothing was written yet, or it was deleted
+     * @throws dev.fenceline.BackendUnavailableException when the store does not answer
+     * @throws dev.fenceline.BackendMisconfiguredException when the key holds something else, a right is missing, or data was removed past
+     *     the fence
+     */
+    public Map<String, S3Content> readAll(String key) {
+        return reading.all(checked(key));
+    }
+
+    /**
+     * Opens the object as a stream, without a lock, as it was after some accepted write.
+     *
+     * @param key of the pointer
+     * @return to be closed; empty when nothing was written yet, or it was deleted
+     * @throws IllegalStateException when there are several objects
+     * @throws dev.fenceline.BackendUnavailableException when the store does not answer
+     * @throws dev.fenceline.BackendMisconfiguredException as {@link #readAll}
+     */
+    public Optional<S3Stream> open(String key) {
+        return reading.take(
+                checked(key),
+                (objects, mark) -> reading.data().open(PointerReading.only(objects, store.resource(key))));
+    }
+
+    /**
+     * Tells where the data lies, for presigned reads: the data under one of these keys never changes. It may be removed, after it was
+     * replaced and as old as the grace age of the clean-up.
+     *
+     * @param key of the pointer
+     * @return the objects; empty when nothing was written yet, or it was deleted
+     * @throws dev.fenceline.BackendUnavailableException when the store does not answer
+     * @throws dev.fenceline.BackendMisconfiguredException when the key holds something else, or a right is missing
+     */
+    public List<DataObject> locate(String key) {
+        return reading.reading()
+                .look(checked(key))
+                .map(version -> version.document().payload())
+                .orElseGet(List::of);
+    }
+
+    /**
+     * Lists what {@link #cleanUp} would remove now.
+     *
+     * @param key of the pointer
+     * @param grace how long readers may take who have read an older pointer, zero or more
+     * @return data that no pointer can name any more
+     * @throws IllegalArgumentException when the grace age is negative
+     */
+    public List<Garbage> unreferenced(String key, Duration grace) {
+        return new CleanUp(reading.reading()).find(checked(key), grace);
+    }
+
+    /**
+     * Removes data that was replaced or never named, and uploads that were never finished. Needs no lock, and may run while others read
+     * and write.
+     *
+     * <p><b>Guarantees:</b> nothing is removed that the pointer names, or that a claim which is still good can make it name: only what older
+     * tokens than the pointer's have sent. So what a session replaces stays until somebody newer claims.
+     *
+     * <p><b>Not guaranteed:</b> that presigned reads and streams of older data go on beyond the grace age.
+     *
+     * <p><b>Errors:</b> what the store does not let go is in the result. Those of {@link #readAll} when the pointer cannot be read or the
+     * data not be listed.
+     *
+     * @param key of the pointer
+     * @param grace how long readers may take who have read an older pointer, zero or more; by the store's clock
+     * @return what was removed and what not
+     * @throws IllegalArgumentException when the grace age is negative
+     */
+    public Cleaned cleanUp(String key, Duration grace) {
+        return new CleanUp(reading.reading()).remove(checked(key), grace);
+    }
+}

@@ -1,0 +1,134 @@
+package dev.fenceline.s3;
+
+import dev.fenceline.BackendMisconfiguredException;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Finds out what became of a write whose answer does not say it, and makes the finding final.
+ *
+ * <p>Each write names itself in its bytes, and the object lists the last ones that were replaced. So a look at the object tells. Ours is
+ * current or listed: it happened. What it was to replace is listed and ours is not: something else replaced that, its ETag will never
+ * be seen again, and ours can never land. What it was to replace still stands: ours may be on its way, held up in some queue, and land
+ * after the verdict. Then the object is rewritten as it is, under a new id, on the same condition; of the two only one can succeed,
+ * and the next look tells which.
+ *
+ * <p>That rewriting is for the holder of the mark alone, and what stands there is its own: it was the base of its write.
+ *
+ * @param <P> what the documents hold
+ */
+final class Settlement<P> {
+
+    private static final int ROUNDS = 3;
+
+    private final Documents<P> documents;
+    private final String key;
+    private final UUID base;
+    private final UUID written;
+    private final Set<UUID> bumps = new HashSet<>();
+    private Optional<RuntimeException> last;
+    private boolean mayHaveHappened;
+
+    /**
+     * Begins with an answer that is not {@link Answer.Done}.
+     *
+     * @param base what the write was to replace
+     * @param written the write
+     */
+    Settlement(Documents<P> documents, String key, Header base, Header written, Answer answer) {
+        this.documents = documents;
+        this.key = key;
+        this.base = base.writeId();
+        this.written = written.writeId();
+        this.last = answer.failure();
+        this.mayHaveHappened = answer instanceof Answer.Unclear;
+    }
+
+    /** Looks, and rewrites where it has to, three times at most. May be called again. */
+    Verdict<P> run(Effort effort) {
+        for (int round = 1; round <= ROUNDS && !effort.isOver(); round++) {
+            if (round > 1) {
+                effort.pause(round - 2);
+            }
+            Optional<Verdict<P>> verdict = attempt(effort);
+            if (verdict.isPresent()) {
+                return verdict.get();
+            }
+        }
+        return new Verdict.Unknown<>(
+                last.map(cause -> "a look at the object failed: " + Failures.text(cause))
+                        .orElse("there was no time left to look"),
+                last,
+                Verdict.Outlook.OPEN);
+    }
+
+    /** A store that forbids the look says nothing of the write. */
+    private Optional<Verdict<P>> attempt(Effort effort) {
+        try {
+            return round(effort);
+        } catch (BackendMisconfiguredException e) {
+            if (!mayHaveHappened) {
+                throw e;
+            }
+            last = Optional.of(e.getCause() instanceof RuntimeException cause ? cause : e);
+            return Optional.empty();
+        }
+    }
+
+    private Optional<Verdict<P>> round(Effort effort) {
+        Optional<Version<P>> seen;
+        try {
+            seen = documents.look(key, effort).version();
+        } catch (Unanswered e) {
+            last = Optional.of(e.failure());
+            return Optional.empty();
+        }
+        if (seen.isEmpty()) {
+            return Optional.of(missing());
+        }
+        Header now = seen.get().document().header();
+        if (now.writeId().equals(written)) {
+            return Optional.of(new Verdict.Applied<>(seen));
+        }
+        if (now.includes(written)) {
+            return Optional.of(new Verdict.Applied<>(Optional.empty()));
+        }
+        if (now.replaced().contains(base)) {
+            return Optional.of(new Verdict.Never<>(seen.get(), whose(now)));
+        }
+        if (now.writeId().equals(base)) {
+            return bump(seen.get(), effort);
+        }
+        return Optional.of(new Verdict.Unknown<>(
+                "the object was written more than " + Header.REMEMBERED
+                        + " times since, or an older version of it was restored, and does not tell",
+                last,
+                Verdict.Outlook.CLOSED));
+    }
+
+    private Verdict.Bump whose(Header now) {
+        return bumps.contains(now.writeId()) ? Verdict.Bump.OURS : Verdict.Bump.NONE;
+    }
+
+    /** Without the object there is nothing that the write could match, now or later. */
+    private Verdict<P> missing() {
+        return mayHaveHappened
+                ? new Verdict.Unknown<>("the object was removed since", last, Verdict.Outlook.CLOSED)
+                : new Verdict.Gone<>(last);
+    }
+
+    private Optional<Verdict<P>> bump(Version<P> base, Effort effort) {
+        Document<P> again = base.document().bumped();
+        bumps.add(again.header().writeId());
+        Answer answer = documents.put(key, again, Condition.unchanged(base.etag()), effort);
+        if (answer instanceof Answer.Done done) {
+            return Optional.of(new Verdict.Never<>(new Version<>(again, done.etag()), Verdict.Bump.OURS));
+        }
+        if (last.isEmpty()) {
+            last = answer.failure();
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,118 @@
+package dev.fenceline.s3;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.core.sync.RequestBody;
+import software.amazon.awssdk.core.sync.ResponseTransformer;
+import software.amazon.awssdk.http.AbortableInputStream;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.GetObjectRequest;
+import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+import software.amazon.awssdk.services.s3.model.PutObjectRequest;
+import software.amazon.awssdk.services.s3.model.PutObjectResponse;
+
+/**
+ * One bucket, as far as documents are concerned: read one whole, write one on a condition.
+ *
+ * @param client the user's own
+ * @param bucket its name
+ * @param etags how the store wants to have them back
+ * @param encryption of what is written
+ */
+record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryption) {
+
+    String resource(String key) {
+        return "S3 object 's3://" + bucket + "/" + key + "'";
+    }
+
+    /** Writes a document if the condition holds. */
+    <P> Answer put(String key, Format<P> format, Document<P> document, Condition condition, Effort effort) {
+        PutObjectRequest.Builder request = PutObjectRequest.builder();
+        document.attributes().addTo(request, Optional.of(format.note(document.header())));
+        format.contentEncoding().ifPresent(request::contentEncoding);
+        encryption.addTo(request);
+        return put(key, format.encode(document), request, condition, effort);
+    }
+
+    /** Writes bytes if the condition holds. */
+    Answer put(String key, byte[] bytes, PutObjectRequest.Builder request, Condition condition, Effort effort) {
+        condition.addTo(request, etags);
+        request.bucket(bucket)
+                .key(key)
+                .contentLength((long) bytes.length)
+                .contentMD5(Digests.md5(bytes))
+                .overrideConfiguration(once(effort.timeout()));
+        try {
+            PutObjectResponse answer = client.putObject(request.build(), RequestBody.fromBytes(bytes));
+            if (answer.eTag() == null) {
+                return new Answer.Unclear(SdkException.create("the answer holds no ETag", null));
+            }
+            return new Answer.Done(answer.eTag());
+        } catch (SdkException e) {
+            return answer(key, e);
+        } finally {
+            effort.noteInterruption();
+        }
+    }
+
+    private Answer answer(String key, SdkException e) {
+        boolean once = Failures.wasSentOnce(e);
+        if (once && Failures.isSetting(e)) {
+            throw Refusals.setting("Write", resource(key), e);
+        }
+        return switch (Failures.status(e)) {
+            case 409 -> new Answer.Conflict(e);
+            case 404, 412 -> once ? new Answer.Refused(e) : new Answer.Unclear(e);
+            default -> new Answer.Unclear(e);
+        };
+    }
+
+    /** Reads a document whole. What is too large for one is read only so far. */
+    Look get(String key, Effort effort) throws Unanswered {
+        GetObjectRequest.Builder request =
+                GetObjectRequest.builder().bucket(bucket).key(key).overrideConfiguration(once(effort.timeout()));
+        encryption.addTo(request);
+        try {
+            return client.getObject(request.build(), ResponseTransformer.unmanaged(Store::whole));
+        } catch (SdkException e) {
+            if (Failures.isSetting(e)) {
+                throw Refusals.setting("Read", resource(key), e);
+            }
+            if (Failures.status(e) == 404) {
+                return new Look(Optional.empty(), Failures.date(e));
+            }
+            throw new Unanswered(e);
+        } finally {
+            effort.noteInterruption();
+        }
+    }
+
+    private static Look whole(GetObjectResponse answer, AbortableInputStream body) throws IOException {
+        byte[] bytes;
+        try (body) {
+            bytes = body.readNBytes(PointerFormat.MAX_DOCUMENT + 1);
+            if (bytes.length > PointerFormat.MAX_DOCUMENT) {
+                body.abort();
+            }
+        }
+        Optional<Instant> date = Failures.date(answer.sdkHttpResponse());
+        return new Look(
+                Optional.of(new Look.Found(
+                        bytes,
+                        Optional.ofNullable(answer.eTag()).orElse(""),
+                        Optional.ofNullable(answer.contentEncoding()),
+                        Attributes.of(answer))),
+                date);
+    }
+
+    static AwsRequestOverrideConfiguration once(Duration timeout) {
+        return AwsRequestOverrideConfiguration.builder()
+                .apiCallTimeout(timeout)
+                .addPlugin(Plain.AND_ONCE)
+                .build();
+    }
+}

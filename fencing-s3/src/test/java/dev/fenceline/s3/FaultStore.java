@@ -1,0 +1,85 @@
+package dev.fenceline.s3;
+
+import dev.fenceline.testkit.AtomicS3;
+import dev.fenceline.testkit.S3FaultProxy;
+import dev.fenceline.testkit.S3History;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.sync.RequestBody;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3Client;
+
+/** A store with two ways to it: straight, and through a proxy that fails. */
+final class FaultStore implements AutoCloseable {
+
+    private static final S3ProbeReport SAFE =
+            new S3ProbeReport("a store of the testkit", EtagForm.AS_RECEIVED, List.of());
+
+    private final AtomicS3 server;
+    private final String bucket;
+    private final S3FaultProxy proxy;
+    private final S3Client near;
+    private final S3Client far;
+    private final Duration patience;
+
+    /** The patience is that of the client behind the proxy. */
+    FaultStore(AtomicS3 server, Duration patience) {
+        this.server = server;
+        this.bucket = server.newBucket();
+        this.proxy = S3FaultProxy.to(server);
+        this.near = client(server.endpoint(), Duration.ofSeconds(30));
+        this.far = client(proxy.endpoint(), patience);
+        this.patience = patience;
+    }
+
+    private S3Client client(URI endpoint, Duration socketTimeout) {
+        return S3Client.builder()
+                .endpointOverride(endpoint)
+                .region(Region.of(server.region()))
+                .forcePathStyle(true)
+                .credentialsProvider(StaticCredentialsProvider.create(
+                        AwsBasicCredentials.create(server.accessKey(), server.secretKey())))
+                .httpClientBuilder(
+                        Apache5HttpClient.builder().maxConnections(200).socketTimeout(socketTimeout))
+                .build();
+    }
+
+    /** The first requests of a JVM take their time; here nothing limits it. */
+    void warmUp() {
+        for (S3Client client : List.of(near, far)) {
+            client.putObject(put -> put.bucket(bucket).key("warm-up"), RequestBody.empty());
+            client.getObjectAsBytes(get -> get.bucket(bucket).key("warm-up"));
+        }
+    }
+
+    S3FaultProxy proxy() {
+        return proxy;
+    }
+
+    S3History watch(String key) {
+        return server.watch(bucket, key);
+    }
+
+    ObjectFence<?> near(S3Format format) {
+        return format == S3Format.ENVELOPE
+                ? S3Fence.envelope().probed(SAFE).on(near, bucket)
+                : S3Fence.pointer().probed(SAFE).on(near, bucket);
+    }
+
+    ObjectFence<?> behindTheProxy(S3Format format) {
+        return format == S3Format.ENVELOPE
+                ? S3Fence.envelope().probed(SAFE).requestTimeout(patience).on(far, bucket)
+                : S3Fence.pointer().probed(SAFE).requestTimeout(patience).on(far, bucket);
+    }
+
+    @Override
+    public void close() {
+        near.close();
+        far.close();
+        proxy.close();
+    }
+}
