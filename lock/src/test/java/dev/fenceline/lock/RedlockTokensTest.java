@@ -64,15 +64,16 @@ class RedlockTokensTest {
         }
     }
 
-    private RedlockConnector throughProxies() {
-        return Redlock.of(proxies.stream()
-                        .map(proxy -> "redis://" + proxy.host() + ":" + proxy.port())
-                        .toArray(String[]::new))
-                .options(options)
-                .nodeTimeout(FiveServers.NODE_TIMEOUT);
+    /** The clocks of the nodes are as far apart as is tolerated, so that no clock keeps the order. */
+    private static final List<Long> AHEAD = List.of(-4_000_000L, 2_000_000L, 4_000_000L, -2_000_000L, 0L);
+
+    private List<String> throughProxies() {
+        return proxies.stream()
+                .map(proxy -> "redis://" + proxy.host() + ":" + proxy.port())
+                .toList();
     }
 
-    /** Each majority but one has nodes that saw nothing of the grant before. */
+    /** Each client remembers nothing, and each majority but the first has nodes that saw nothing of the grant before. */
     @Test
     void tokensRiseOverEveryPatternOfTwoDeadNodes() throws InterruptedException {
         var unused = FiveServers.redlock(options);
@@ -82,14 +83,25 @@ class RedlockTokensTest {
         List<Long> tokens = new ArrayList<>();
         for (Pair dead : patterns) {
             kill(dead);
-            // A client that remembers nothing.
-            try (Locks locks = throughProxies().connect();
+            try (Locks locks = FiveServers.connect(throughProxies(), options, AHEAD, LockClock.system());
                     FencedLease lease = locks.fenced(ACCOUNT).acquire()) {
                 tokens.add(lease.token().value());
                 assertThat(FiveServers.taken(options, ACCOUNT)).isEqualTo(3);
             }
         }
         assertThat(rising(tokens)).as("%s rises, of %s, seed %s", tokens, patterns, seed).isTrue();
+    }
+
+    /** The control: the middle clock of whoever is alive goes back when others are. */
+    @Test
+    void theClocksOfTheNodesAloneTurnBack() {
+        List<Long> tokens = new ArrayList<>();
+        for (Pair dead : everyPair()) {
+            tokens.add(Proposal.median(alive(dead).stream()
+                    .mapToLong(node -> serverMicros(FiveServers.NODES.get(node)) + AHEAD.get(node))
+                    .toArray()));
+        }
+        assertThat(rising(tokens)).isFalse();
     }
 
     private static boolean rising(List<Long> tokens) {
