@@ -2,6 +2,7 @@ package dev.fenceline.lock;
 
 import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,10 +13,15 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The releases that one node has not acknowledged. They are sent again when it is connected, and from time to time while it is and
  * says that it cannot, until the lease that they end is over anyway.
+ *
+ * <p>A release that was sent while a request of its holder was under way may have overtaken it: on a new connection, or where the node
+ * knew the script of the one and not of the other. So it is sent again when the request turns out to have been granted, and a command
+ * timeout after it was lost.
  *
  * <p>All of them live for the same time, so those at the head are the first to be forgotten: a node that is away for hours costs no
  * more memory than one that is away for a lease.
@@ -39,6 +45,31 @@ final class NodeReleases {
         }
     }
 
+    /** What became of a request for a lock. */
+    enum Request {
+        GRANTED,
+        /** Carried out, to be carried out, or never. */
+        LOST,
+        NOT_GRANTED
+    }
+
+    /** How many requests of a holder are under way, and the release that was sent meanwhile. */
+    private record Requests(int number, @Nullable Due released) {
+
+        Requests oneMore() {
+            return new Requests(number + 1, released);
+        }
+
+        Requests releasedBy(Due due) {
+            return new Requests(number, released == null || released.newest() < due.newest() ? due : released);
+        }
+
+        /** Null when there are no more. */
+        @Nullable Requests oneLess() {
+            return number == 1 ? null : new Requests(number - 1, released);
+        }
+    }
+
     /** Sends one release. */
     interface Sending {
         CompletableFuture<ReleaseReply> send(Due due);
@@ -48,6 +79,7 @@ final class NodeReleases {
     private final Sending sending;
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<UUID, Due> unacknowledged = new LinkedHashMap<>();
+    private final Map<UUID, Requests> underWay = new HashMap<>();
     private final AtomicBoolean planned = new AtomicBoolean();
 
     NodeReleases(Context context, Sending sending) {
@@ -63,7 +95,48 @@ final class NodeReleases {
                 newest,
                 freeAt,
                 context.clock().nanoTime() + context.options().lease().toNanos());
+        guard.lock();
+        try {
+            underWay.computeIfPresent(holder, (same, requests) -> requests.releasedBy(due));
+        } finally {
+            guard.unlock();
+        }
         return attempt(due);
+    }
+
+    /** A request for a lock is about to be sent. What ended an earlier attempt of its holder must not come behind it, and end this one. */
+    void asking(UUID holder) {
+        Due before;
+        guard.lock();
+        try {
+            underWay.merge(holder, new Requests(1, null), (known, one) -> known.oneMore());
+            before = unacknowledged.get(holder);
+        } finally {
+            guard.unlock();
+        }
+        if (before != null) {
+            var unused = attempt(before);
+        }
+    }
+
+    /** It is over. */
+    void asked(UUID holder, Request end) {
+        Due released = null;
+        guard.lock();
+        try {
+            Requests requests = underWay.get(holder);
+            if (requests != null) {
+                released = requests.released();
+                underWay.computeIfPresent(holder, (same, known) -> known.oneLess());
+            }
+        } finally {
+            guard.unlock();
+        }
+        if (released != null && end == Request.GRANTED) {
+            var unused = attempt(released);
+        } else if (released != null && end == Request.LOST) {
+            again(released);
+        }
     }
 
     private CompletableFuture<ReleaseReply> attempt(Due due) {
@@ -93,20 +166,6 @@ final class NodeReleases {
             guard.unlock();
         }
         for (Due due : all) {
-            var unused = attempt(due);
-        }
-    }
-
-    /** As {@link #sendAgain()}, of one holder, for whom something else is sent next. */
-    void sendAgain(UUID holder) {
-        Due due;
-        guard.lock();
-        try {
-            due = unacknowledged.get(holder);
-        } finally {
-            guard.unlock();
-        }
-        if (due != null) {
             var unused = attempt(due);
         }
     }
@@ -153,18 +212,23 @@ final class NodeReleases {
     }
 
     private void againLater() {
-        if (!planned.compareAndSet(false, true)) {
-            return;
+        if (planned.compareAndSet(false, true)) {
+            later(AGAIN_MILLIS, () -> {
+                planned.set(false);
+                sendAgain();
+            });
         }
+    }
+
+    private void again(Due due) {
+        later(context.commandTimeout().toMillis(), () -> {
+            var unused = attempt(due);
+        });
+    }
+
+    private void later(long millis, Runnable step) {
         try {
-            var unused = context.scheduler()
-                    .schedule(
-                            () -> {
-                                planned.set(false);
-                                sendAgain();
-                            },
-                            AGAIN_MILLIS,
-                            TimeUnit.MILLISECONDS);
+            var unused = context.scheduler().schedule(step, millis, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
             // The locks were closed meanwhile.
         }

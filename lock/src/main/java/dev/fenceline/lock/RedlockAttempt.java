@@ -126,7 +126,6 @@ final class RedlockAttempt {
             return;
         }
         AcquireReply granted = new AcquireReply.Granted(lock.kind() == LockKind.FENCED ? token : 0);
-        suitors.keep();
         result.complete(granted);
     }
 

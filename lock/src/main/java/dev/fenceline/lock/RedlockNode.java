@@ -122,8 +122,7 @@ final class RedlockNode {
     }
 
     CompletableFuture<NodeReply> acquire(LockKey lock, RedlockAttempt.Request request, long token) {
-        // What ended an earlier attempt of this holder must not end this one.
-        releases.sendAgain(request.holder());
+        releases.asking(request.holder());
         int bucket = context.keys().bucketOf(lock);
         String[] all = lock.in(context.keys());
         String[] keys = lock.kind() == LockKind.FENCED
@@ -140,7 +139,17 @@ final class RedlockNode {
                         Integer.toString(bucket),
                         Long.toString(request.floor()),
                         request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
-                .thenApply(reply -> heard(link, bucket, reply)));
+                .thenApply(reply -> heard(link, bucket, reply)))
+                .whenComplete((reply, thrown) -> releases.asked(request.holder(), end(reply, thrown)));
+    }
+
+    private static NodeReleases.Request end(@Nullable NodeReply reply, @Nullable Throwable thrown) {
+        if (reply != null && reply.word() == NodeReply.Word.GRANTED) {
+            return NodeReleases.Request.GRANTED;
+        }
+        return thrown != null && SendFailure.of(thrown).kind() == SendFailure.Kind.UNANSWERED
+                ? NodeReleases.Request.LOST
+                : NodeReleases.Request.NOT_GRANTED;
     }
 
     private NodeReply heard(Link link, int bucket, Reply answer) {

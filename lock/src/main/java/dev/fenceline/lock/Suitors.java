@@ -8,24 +8,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of one attempt at each node, and so which nodes may have the lock for it: those that granted it once, and those whose
- * answer is not there or was lost. When the attempt ends without the lock they are released, and so is a node that says later that it
- * had granted it.
- *
- * <p>A release goes on the connection of the request and arrives behind it, as a rule; where a new connection or a missing script
- * turns that round, the answer that comes late has it sent again.
+ * answer is not there or was lost. When the attempt ends without the lock they are released.
  */
 final class Suitors {
 
     /** Asks one node. */
     interface Asking {
         CompletableFuture<NodeReply> ask(int node);
-    }
-
-    private enum Ending {
-        /** There may be another round. */
-        OPEN,
-        KEPT,
-        RELEASED
     }
 
     private final RedlockAttempt.Field field;
@@ -35,7 +24,6 @@ final class Suitors {
     private final ReentrantLock guard = new ReentrantLock();
     private final int[] unanswered;
     private final boolean[] granted;
-    private Ending ending = Ending.OPEN;
     private long newest;
 
     Suitors(RedlockAttempt.Field field, LockKey lock, RedlockAttempt.Request request) {
@@ -66,70 +54,44 @@ final class Suitors {
             guard.unlock();
         }
         return field.nodes().get(node).acquire(lock, asked, token).whenComplete((reply, thrown) -> {
-            SendFailure failure = thrown == null ? null : SendFailure.of(thrown);
-            if (noted(node, reply, failure)) {
-                release(node);
-            }
-            if (failure != null && request.predecessor() != null) {
+            note(node, reply, thrown == null ? null : SendFailure.of(thrown));
+            if (thrown != null && request.predecessor() != null) {
                 // The others have heard of its end with our request.
                 var unused = field.nodes().get(node).release(lock, request.predecessor(), Long.MAX_VALUE, now());
             }
         });
     }
 
-    /** Returns whether the node granted what nobody wants any more. */
-    private boolean noted(int node, @Nullable NodeReply reply, @Nullable SendFailure failure) {
+    private void note(int node, @Nullable NodeReply reply, @Nullable SendFailure failure) {
         guard.lock();
         try {
             // A request whose answer was lost may still be carried out.
             if (failure == null || failure.kind() != SendFailure.Kind.UNANSWERED) {
                 unanswered[node]--;
             }
-            boolean grant = reply != null && reply.word() == NodeReply.Word.GRANTED;
-            granted[node] |= grant;
-            return grant && ending == Ending.RELEASED;
+            granted[node] |= reply != null && reply.word() == NodeReply.Word.GRANTED;
         } finally {
             guard.unlock();
         }
     }
 
-    /** The lock was won: what comes late belongs to the lease. */
-    void keep() {
-        guard.lock();
-        try {
-            ending = Ending.KEPT;
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** The lock was not won. */
+    /** The lock was not won. Nothing of a later attempt of the same holder is released. */
     void releaseAll() {
-        List<Integer> ours = new ArrayList<>();
+        List<RedlockNode> ours = new ArrayList<>();
+        long last;
         guard.lock();
         try {
-            ending = Ending.RELEASED;
+            last = newest;
             for (int i = 0; i < granted.length; i++) {
                 if (granted[i] || unanswered[i] > 0) {
-                    ours.add(i);
+                    ours.add(field.nodes().get(i));
                 }
             }
         } finally {
             guard.unlock();
         }
-        ours.forEach(this::release);
-    }
-
-    private void release(int node) {
-        var unused = field.nodes().get(node).release(lock, request.holder(), newestToken(), now());
-    }
-
-    private long newestToken() {
-        guard.lock();
-        try {
-            return newest;
-        } finally {
-            guard.unlock();
+        for (RedlockNode node : ours) {
+            var unused = node.release(lock, request.holder(), last, now());
         }
     }
 

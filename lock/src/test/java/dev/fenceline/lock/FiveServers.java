@@ -30,6 +30,12 @@ final class FiveServers {
 
     private FiveServers() {}
 
+    /** The longest that goes with such a lease, up to {@link #NODE_TIMEOUT}. */
+    static Duration nodeTimeout(LockOptions options) {
+        Duration quarter = options.lease().dividedBy(4);
+        return quarter.compareTo(NODE_TIMEOUT) < 0 ? quarter : NODE_TIMEOUT;
+    }
+
     static String[] uris() {
         return uris(NODES);
     }
@@ -40,7 +46,8 @@ final class FiveServers {
 
     /** Connectors to all of them, marked as new under the prefix of the options. */
     static RedlockConnector redlock(LockOptions options) {
-        return Redlock.of(uris()).options(options).nodeTimeout(NODE_TIMEOUT).firstStart();
+        RedlockConnector redlock = Redlock.of(uris()).options(options).nodeTimeout(nodeTimeout(options));
+        return redlock.firstStart();
     }
 
     /** The scripts of a node whose clock is set differently: by so many microseconds ahead, or behind. */

@@ -4,7 +4,6 @@ import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.testkit.LockContract;
 import io.lettuce.core.resource.ClientResources;
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
@@ -26,13 +25,8 @@ class RedlockContractTest extends LockContract {
         return Redlock.of(FiveServers.uris(FiveServers.NODES.subList(0, 3)))
                 .on(RESOURCES)
                 .options(options)
-                .nodeTimeout(longest(options))
+                .nodeTimeout(FiveServers.nodeTimeout(options))
                 .firstStart()
                 .connect();
-    }
-
-    private static Duration longest(LockOptions options) {
-        Duration quarter = options.lease().dividedBy(4);
-        return quarter.compareTo(FiveServers.NODE_TIMEOUT) < 0 ? quarter : FiveServers.NODE_TIMEOUT;
     }
 }

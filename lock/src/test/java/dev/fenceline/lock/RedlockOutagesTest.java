@@ -15,6 +15,7 @@ import dev.fenceline.LockNotAcquiredException;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.testkit.FaultProxy;
+import dev.fenceline.testkit.RedisProcess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,9 +93,9 @@ class RedlockOutagesTest {
     }
 
     @Test
-    void withThreeSilentNodesItFailsInTimeAndLeavesNothingLockedAnywhere() {
+    void withThreeSilentNodesItFailsInTimeAndLeavesNothingLockedAnywhere() throws InterruptedException {
         FencedLock lock = connect(impatient(), Duration.ofMillis(100)).fenced(ACCOUNT);
-        lock.tryAcquire().orElseThrow().close();
+        lock.acquireWithin(Duration.ofSeconds(10)).close();
         proxies.subList(0, 3).forEach(FaultProxy::blackhole);
         long start = System.nanoTime();
         assertThatThrownBy(() -> lock.acquireWithin(Duration.ofMillis(300)))
@@ -119,9 +120,9 @@ class RedlockOutagesTest {
 
     /** The answers of a majority come when nobody waits for them any more; without a release they would hold for a minute. */
     @Test
-    void anAnswerThatComesLateIsReleased() {
+    void anAnswerThatComesLateIsReleased() throws InterruptedException {
         FencedLock lock = connect(options, Duration.ofMillis(150)).fenced(ACCOUNT);
-        lock.tryAcquire().orElseThrow().close();
+        lock.acquireWithin(Duration.ofSeconds(10)).close();
         String acquire = NodeScripts.STANDARD.acquire().digest();
         List<FaultProxy.Armed> held = proxies.subList(0, 3).stream()
                 .map(proxy -> proxy.onRequest(acquire).holdRequest())
@@ -132,26 +133,45 @@ class RedlockOutagesTest {
         held.forEach(fault -> fault.awaitFired(Duration.ofSeconds(10)));
         held.forEach(FaultProxy.Armed::letGo);
         eventually("the lock is free at all nodes", () -> taken() == 0);
-        lock.tryAcquire().orElseThrow().close();
+        lock.acquireWithin(Duration.ofSeconds(10)).close();
     }
 
     /** As after a restart: the release finds its script, and the acquire in front of it does not and comes after it. */
-    @Test
-    void aReleaseThatOvertakesItsAcquireIsSentAgain() {
-        FencedLock lock = connect(options, Duration.ofMillis(150)).fenced(ACCOUNT);
-        lock.tryAcquire().orElseThrow().close();
-        FiveServers.NODES.subList(0, 3).forEach(node -> {
+    private List<FaultProxy.Armed> acquireThatIsOvertaken(int nodes) {
+        FiveServers.NODES.subList(0, nodes).forEach(node -> {
             node.command("SCRIPT", "FLUSH");
             node.command("SCRIPT", "LOAD", NodeScripts.STANDARD.release().source());
         });
-        List<FaultProxy.Armed> held = proxies.subList(0, 3).stream()
+        return proxies.subList(0, nodes).stream()
                 .map(proxy -> proxy.onRequest(NodeScripts.STANDARD.acquire().digest())
                         .holdReply())
                 .toList();
+    }
+
+    @Test
+    void aReleaseThatOvertakesItsAcquireIsSentAgain() throws InterruptedException {
+        FencedLock lock = connect(options, Duration.ofMillis(150)).fenced(ACCOUNT);
+        lock.acquireWithin(Duration.ofSeconds(10)).close();
+        List<FaultProxy.Armed> held = acquireThatIsOvertaken(3);
         assertThatThrownBy(lock::tryAcquire).isInstanceOf(BackendUnavailableException.class);
         held.forEach(FaultProxy.Armed::letGo);
         eventually("the lock is free at all nodes", () -> taken() == 0);
-        lock.tryAcquire().orElseThrow().close();
+        lock.acquireWithin(Duration.ofSeconds(10)).close();
+    }
+
+    @Test
+    void theEndOfALeaseThatOvertakesTheAcquireOfASlowNodeIsSentAgain() throws InterruptedException {
+        FencedLock lock = connect(options, NODE_TIMEOUT).fenced(ACCOUNT);
+        lock.acquire().close();
+        List<FaultProxy.Armed> held = acquireThatIsOvertaken(2);
+        List<RedisProcess> slow = FiveServers.NODES.subList(0, 2);
+        List<Long> before = slow.stream().map(node -> Fixture.calls(node, "eval")).toList();
+        lock.acquire().close();
+        held.forEach(fault -> fault.awaitFired(Duration.ofSeconds(10)));
+        held.forEach(FaultProxy.Armed::letGo);
+        eventually("the slow nodes have carried the request out", () -> Fixture.calls(slow.get(0), "eval") > before.get(0)
+                && Fixture.calls(slow.get(1), "eval") > before.get(1));
+        eventually("the lock is free at all nodes", () -> taken() == 0);
     }
 
     @Test

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 @Tag("server")
 class RedlockRestartsTest {
 
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(1);
 
     private final LockOptions options = Fixture.options().lease(LEASE).build();
 
@@ -100,7 +100,7 @@ class RedlockRestartsTest {
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageStartingWith("Lock 'account:42' not acquired: Redlock over Redis at ")
                     .hasMessageContaining("grants nothing for another ")
-                    .hasMessageContaining("(restartDelay of 2 s)")
+                    .hasMessageContaining("(restartDelay of 1 s)")
                     .hasMessageContaining("Nothing is held; wait longer.");
             FencedLease second = other.fenced(ACCOUNT).acquireWithin(LEASE.multipliedBy(4));
             assertThat(first.isHeld()).isFalse();
@@ -131,7 +131,7 @@ class RedlockRestartsTest {
             wipeAMajority();
             assertThatThrownBy(() -> locks.efficiency(ACCOUNT).tryAcquire())
                     .isInstanceOf(BackendUnavailableException.class)
-                    .hasMessageContaining("(restartDelay of 2 s)");
+                    .hasMessageContaining("(restartDelay of 1 s)");
         }
     }
 
