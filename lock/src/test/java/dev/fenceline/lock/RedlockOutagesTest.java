@@ -226,7 +226,7 @@ class RedlockOutagesTest {
         proxies.get(4).heal();
         eventually("all nodes take part", () -> {
             try (Lease lease = locks.fenced(ACCOUNT).acquire()) {
-                return taken() == 5;
+                return lease.isHeld() && taken() == 5;
             }
         });
     }
