@@ -41,7 +41,7 @@ import java.util.Collection;
  *
  * <p><b>The nodes</b> are at least three masters that know nothing of each other: no replicas of one another, no Sentinel, no Cluster.
  * Addresses that lead to one server are refused. Each is looked at as {@link RedisLocks} tells of its server, and a user with restricted
- * rights needs the same grants but {@code +subscribe}. All clients name the same nodes. To replace one, give the new one the old
+ * rights needs {@code +hmget} in place of {@code +subscribe}, and the other grants that are told there. All clients name the same nodes. To replace one, give the new one the old
  * one's place in all clients, one after the other; while they differ, a majority of the old ones and one of the new ones must share
  * a node, so change one node at a time.
  *

@@ -27,6 +27,9 @@ final class RedlockNode {
         @Nullable RedlockNode enter(RedlockNode node, String runId);
     }
 
+    /** A look reads no counter. */
+    private static final String NO_COUNTER = "none";
+
     private final String name;
     private final Context context;
     private final NodeScripts scripts;
@@ -34,7 +37,9 @@ final class RedlockNode {
     private final String[] nodeKey;
     private final String leaseMillis;
     private final String who;
+    private final String tolerance;
     private final String settings;
+    private final String delay;
     private final ServerConnection connection;
     private final NodeClock clock = new NodeClock();
     private final AtomicLongArray counters = new AtomicLongArray(KeySpace.BUCKETS);
@@ -51,9 +56,10 @@ final class RedlockNode {
         this.nodeKey = new String[] {context.keys().node()};
         this.leaseMillis = Long.toString(context.options().lease().toMillis());
         this.who = LockValue.who(context.options().application());
-        this.settings = micros(context.options().clockStepTolerance().toNanos()) + "|"
-                + micros(context.options().masterClockSkew().toNanos()) + "|"
-                + micros(context.options().restartDelay().toNanos());
+        this.tolerance = micros(context.options().clockStepTolerance().toNanos());
+        this.settings =
+                tolerance + "|" + micros(context.options().masterClockSkew().toNanos());
+        this.delay = micros(context.options().restartDelay().toNanos());
         this.releases = new NodeReleases(context, this::released);
         ServerConnection.Place place = new ServerConnection.Place(uri, name);
         this.connection = new ServerConnection(
@@ -81,7 +87,7 @@ final class RedlockNode {
     }
 
     private void look(Link link) {
-        var unused = link.run(scripts.look(), nodeKey, Incarnations.Sighting.NONE.words() + settings)
+        var unused = link.run(scripts.look(), nodeKey, Incarnations.Sighting.NONE.words() + settings, delay, NO_COUNTER)
                 .thenAccept(reply -> admit(link, reply.words()))
                 .whenComplete((done, thrown) -> {
                     if (thrown != null) {
@@ -132,11 +138,13 @@ final class RedlockNode {
                         scripts.acquire(),
                         keys,
                         link.incarnation().last().words() + settings,
+                        delay,
+                        Integer.toString(bucket),
                         LockValue.hex(request.holder()),
                         leaseMillis,
                         who,
                         Long.toString(token),
-                        Integer.toString(bucket),
+                        tolerance,
                         Long.toString(request.floor()),
                         request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
                 .thenApply(reply -> heard(link, bucket, reply)))

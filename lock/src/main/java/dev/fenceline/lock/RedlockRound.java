@@ -7,12 +7,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +40,7 @@ final class RedlockRound {
     private final @Nullable NodeReply[] replies;
     private final @Nullable SendFailure[] failures;
     private final ReentrantLock guard = new ReentrantLock();
-    private @Nullable ScheduledFuture<?> timer;
+    private final long timeUp;
     private Phase phase = Phase.SENDING;
 
     private enum Phase {
@@ -56,6 +53,7 @@ final class RedlockRound {
     private RedlockRound(RedlockAttempt.Field field, Consumer<Outcome> end) {
         this.field = field;
         this.end = end;
+        this.timeUp = field.context().clock().nanoTime() + field.timeoutNanos();
         this.replies = new @Nullable NodeReply[field.nodes().size()];
         this.failures = new @Nullable SendFailure[field.nodes().size()];
     }
@@ -86,21 +84,17 @@ final class RedlockRound {
         step(() -> {
             phase = Phase.OPEN;
             if (count(replies) + count(failures) < replies.length) {
-                startTimer();
+                field.limits().add(this);
             }
         });
     }
 
-    private void startTimer() {
-        try {
-            timer = field.context().scheduler().schedule(this::timeUp, field.timeoutNanos(), TimeUnit.NANOSECONDS);
-        } catch (RejectedExecutionException e) {
-            // The locks were closed meanwhile; connections end, and with them the answers that are open.
-            timer = null;
-        }
+    /** When nobody is waited for any more, by the monotonic clock. */
+    long end() {
+        return timeUp;
     }
 
-    private void timeUp() {
+    void timeUp() {
         step(() -> {
             for (int i = 0; i < replies.length; i++) {
                 if (replies[i] == null && failures[i] == null) {
@@ -117,7 +111,6 @@ final class RedlockRound {
     /** Notes something, and ends the round if that decides it. */
     private void step(Runnable note) {
         Outcome outcome;
-        ScheduledFuture<?> done;
         guard.lock();
         try {
             if (phase == Phase.OVER) {
@@ -129,13 +122,10 @@ final class RedlockRound {
                 return;
             }
             phase = Phase.OVER;
-            done = timer;
         } finally {
             guard.unlock();
         }
-        if (done != null) {
-            done.cancel(false);
-        }
+        field.limits().remove(this);
         end.accept(outcome);
     }
 

@@ -41,7 +41,11 @@ final class RedlockTransport implements LockTransport {
             nodes.add(new RedlockNode(network, uri, context, scripts.apply(uri), this::enter));
         }
         this.field = new RedlockAttempt.Field(
-                List.copyOf(nodes), Majority.Size.of(nodes.size()), nodeTimeout.toNanos(), context);
+                List.copyOf(nodes),
+                Majority.Size.of(nodes.size()),
+                nodeTimeout.toNanos(),
+                new RoundLimits(context, nodeTimeout.toNanos()),
+                context);
     }
 
     private @Nullable RedlockNode enter(RedlockNode node, String runId) {

@@ -24,12 +24,14 @@ record NodeCommands(LockOptions options) {
                         keys.node(),
                         keys.lock(lock),
                         keys.floor(lock),
-                        Incarnations.Sighting.NONE.words() + "10000000|0|0",
+                        Incarnations.Sighting.NONE.words() + "10000000|0",
+                        "0",
+                        Integer.toString(keys.bucketOf(lock)),
                         LockValue.hex(holder),
                         "10000",
                         "1|host|test",
                         Long.toString(token),
-                        Integer.toString(keys.bucketOf(lock)),
+                        "10000000",
                         Long.toString(floor),
                         "")
                 .lines()
