@@ -7,6 +7,7 @@ import dev.fenceline.lock.LockTransport.RenewReply;
 import io.lettuce.core.RedisURI;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -91,13 +92,22 @@ final class RedlockNode {
                 .thenAccept(reply -> admit(link, reply.words()))
                 .whenComplete((done, thrown) -> {
                     if (thrown != null) {
-                        Throwable why = Link.unwrapped(thrown);
+                        Throwable why = why(Link.unwrapped(thrown));
                         firstLook.completeExceptionally(why);
                         connection.giveUp(link, String.valueOf(why.getMessage()));
                     } else {
                         firstLook.complete(null);
                     }
                 });
+    }
+
+    private Throwable why(Throwable thrown) {
+        if (thrown instanceof SendFailure failure && failure.kind() == SendFailure.Kind.FORBIDDEN) {
+            String said = String.valueOf(failure.getMessage());
+            String grant = Grants.needed(context.keys(), said, Grants.command(said, "hmget"));
+            return Grants.missing(name, Set.of(grant), failure);
+        }
+        return thrown;
     }
 
     private void admit(Link link, List<String> words) {

@@ -15,6 +15,7 @@ import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.RedisSpec;
 import dev.fenceline.testkit.Servers;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -63,6 +64,46 @@ class RedlockConnectingTest {
                     .hasMessageContaining("Redis at " + replica.host() + ":" + replica.port())
                     .hasMessageContaining("replica");
         }
+    }
+
+    /** What the documentation of RedisLocks and Redlock grants, by name. */
+    private static final String GRANTS = "+eval +evalsha +info +time +get +mget +set +del +pttl +pexpire +zadd +zrange +zrem +zscore"
+            + " +hset +hget +hdel +publish +hmget";
+
+    private RedlockConnector asUser(String grants) {
+        List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", "locker", "reset", "resetchannels", "on", ">geheim", "-@all"));
+        words.addAll(List.of(grants.split(" ", -1)));
+        words.add("~" + options.keyPrefix() + ":v1:*");
+        words.add("&" + options.keyPrefix() + ":v1:*");
+        three.forEach(node -> node.command(words.toArray(String[]::new)));
+        return Redlock.of(three.stream()
+                        .map(node -> "redis://locker:geheim@" + node.host() + ":" + node.port())
+                        .toArray(String[]::new))
+                .options(options)
+                .nodeTimeout(FiveServers.NODE_TIMEOUT);
+    }
+
+    @Test
+    void aUserWithTheGrantsThatAreToldCanDoEverything() throws InterruptedException {
+        RedlockConnector redlock = asUser(GRANTS).firstStart();
+        try (Locks locks = redlock.connect()) {
+            try (FencedLease lease = locks.fenced(ACCOUNT).acquire()) {
+                lease.renew();
+                locks.fenced(ACCOUNT).raiseFloor(lease.token());
+            }
+            locks.fenced(ACCOUNT).acquire().close();
+            locks.efficiency(ACCOUNT).holdAtLeast(Duration.ofMillis(1)).acquire().close();
+        }
+    }
+
+    @Test
+    void aGrantThatOnlyRedlockNeedsIsNamedWhenItIsMissing() {
+        RedlockConnector redlock = asUser(GRANTS.replace(" +hmget", ""));
+        assertThatThrownBy(redlock::connect)
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageContaining("does not grant this user what locks need. Missing: +hmget. Give them with ACL SETUSER <user>"
+                        + " +hmget.")
+                .hasMessageNotContaining("geheim");
     }
 
     @Test

@@ -32,6 +32,9 @@ class RedlockOutagesTest {
     /** So long that whoever waited for a silent node, or for the end of a lease, would be seen. */
     private static final Duration NODE_TIMEOUT = Duration.ofSeconds(4);
 
+    /** Where nodes are waited for in vain; the others have to answer in this time. */
+    private static final Duration IMPATIENT = Duration.ofMillis(800);
+
     private static final Duration LEASE = Duration.ofSeconds(60);
 
     private final LockOptions options = Fixture.options()
@@ -66,7 +69,7 @@ class RedlockOutagesTest {
         return Fixture.options()
                 .keyPrefix(options.keyPrefix())
                 .lease(LEASE)
-                .commandTimeout(Duration.ofMillis(400))
+                .commandTimeout(IMPATIENT.multipliedBy(2))
                 .build();
     }
 
@@ -94,7 +97,7 @@ class RedlockOutagesTest {
 
     @Test
     void withThreeSilentNodesItFailsInTimeAndLeavesNothingLockedAnywhere() throws InterruptedException {
-        FencedLock lock = connect(impatient(), Duration.ofMillis(100)).fenced(ACCOUNT);
+        FencedLock lock = connect(impatient(), IMPATIENT).fenced(ACCOUNT);
         lock.acquireWithin(Duration.ofSeconds(10)).close();
         // A release that is still on its way to a slow node would be held up there too.
         eventually("the lock is free at all nodes", () -> taken() == 0);
@@ -103,10 +106,10 @@ class RedlockOutagesTest {
         assertThatThrownBy(() -> lock.acquireWithin(Duration.ofMillis(300)))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageStartingWith("Lock 'account:42' not acquired: 2 of 5 nodes answered and 3 are needed; Redis at ")
-                .hasMessageContaining(" did not answer within 100 ms; ")
+                .hasMessageContaining(" did not answer within 800 ms; ")
                 .hasMessageContaining("Nothing is held, a release was sent in case it was granted; trying again is fine.");
         // Its limit and one command timeout, and seconds for a busy machine.
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
         eventually("the lock is free at the nodes that answered", () -> taken() == 0);
         // Now they get what was sent to them, in whatever order their connections bring it.
         proxies.forEach(FaultProxy::heal);
@@ -123,7 +126,7 @@ class RedlockOutagesTest {
     /** The answers of a majority come when nobody waits for them any more; without a release they would hold for a minute. */
     @Test
     void anAnswerThatComesLateIsReleased() throws InterruptedException {
-        FencedLock lock = connect(options, Duration.ofMillis(300)).fenced(ACCOUNT);
+        FencedLock lock = connect(options, IMPATIENT).fenced(ACCOUNT);
         lock.acquireWithin(Duration.ofSeconds(10)).close();
         String acquire = NodeScripts.STANDARD.acquire().digest();
         List<FaultProxy.Armed> held = proxies.subList(0, 3).stream()
@@ -152,7 +155,7 @@ class RedlockOutagesTest {
 
     @Test
     void aReleaseThatOvertakesItsAcquireIsSentAgain() throws InterruptedException {
-        FencedLock lock = connect(options, Duration.ofMillis(300)).fenced(ACCOUNT);
+        FencedLock lock = connect(options, IMPATIENT).fenced(ACCOUNT);
         lock.acquireWithin(Duration.ofSeconds(10)).close();
         List<FaultProxy.Armed> held = acquireThatIsOvertaken(3);
         assertThatThrownBy(lock::tryAcquire).isInstanceOf(BackendUnavailableException.class);
@@ -179,11 +182,12 @@ class RedlockOutagesTest {
     @Test
     void aLeaseIsRenewedByAMajorityAndLostWithoutOne() throws InterruptedException {
         LockOptions shorter = Fixture.options()
-                .lease(Duration.ofSeconds(2))
-                .commandTimeout(Duration.ofMillis(500))
+                .lease(Duration.ofSeconds(6))
+                .commandTimeout(Duration.ofMillis(800))
                 .build();
-        FencedLock lock = connect(shorter, Duration.ofMillis(200)).fenced(ACCOUNT);
+        FencedLock lock = connect(shorter, Duration.ofMillis(400)).fenced(ACCOUNT);
         try (FencedLease lease = lock.acquire()) {
+            eventually("all nodes have granted it", () -> FiveServers.taken(shorter, ACCOUNT) == 5);
             proxies.subList(0, 2).forEach(FaultProxy::blackhole);
             lease.renew();
             FiveServers.NODES
@@ -202,6 +206,7 @@ class RedlockOutagesTest {
     void aMajorityThatKnowsNothingOfALeaseEndsIt() throws InterruptedException {
         FencedLock lock = connect(options, NODE_TIMEOUT).fenced(ACCOUNT);
         FencedLease lease = lock.acquire();
+        eventually("all nodes have granted it", () -> taken() == 5);
         String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
         FiveServers.NODES.subList(0, 2).forEach(node -> node.command("DEL", key));
         lease.renew();
@@ -236,7 +241,7 @@ class RedlockOutagesTest {
     /** A lock that is taken at two nodes by one and at two by another has no holder; each gives up what it has. */
     @Test
     void whoGetsNoMajorityGivesUpWhatItHas() {
-        FencedLock lock = connect(impatient(), Duration.ofMillis(100)).fenced(ACCOUNT);
+        FencedLock lock = connect(impatient(), IMPATIENT).fenced(ACCOUNT);
         String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
         String other = "0123456789abcdef0123456789abcdef|7|1700000000000000|17|elsewhere|reports";
         FiveServers.NODES.subList(0, 3).forEach(node -> node.command("SET", key, other, "PX", "60000"));
