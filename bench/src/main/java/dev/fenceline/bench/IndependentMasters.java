@@ -85,8 +85,7 @@ final class IndependentMasters implements Scenario {
                 List.of(
                         Target.atMost("Redlock of 3, × one server", 2, cycles.ratio(Way.THREE, Way.SINGLE)),
                         Target.atMost("Redlock of 5, × one server", 2.5, cycles.ratio(Way.FIVE, Way.SINGLE)),
-                        Target.atLeast(
-                                "Redisson RedLock of 3, × ours", 3, cycles.ratio(Way.REDISSON_THREE, Way.THREE)),
+                        Target.atLeast("Redisson RedLock of 3, × ours", 3, cycles.ratio(Way.REDISSON_THREE, Way.THREE)),
                         Target.atLeast("Redisson RedLock of 5, × ours", 3, cycles.ratio(Way.REDISSON_FIVE, Way.FIVE))));
     }
 
@@ -108,7 +107,8 @@ final class IndependentMasters implements Scenario {
                 config.useSingleServer().setAddress(node);
                 clients.add(Redisson.create(config));
             }
-            // K is zero, as in the other scenarios. The node timeout is no part of what is measured; a busy machine must not end a run.
+            // K is zero, as in the other scenarios. The node timeout is no part of what is measured; a busy machine
+            // must not end a run.
             mutexes.put(Way.SINGLE, fenceline(RedisLocks.connect(nodes.get(0), options("single"))));
             mutexes.put(Way.THREE, fenceline(redlock(nodes.subList(0, 3), options("three"))));
             mutexes.put(Way.FIVE, fenceline(redlock(nodes, options("five"))));

@@ -18,7 +18,16 @@ class IndependentMastersTest {
     void allAreComparedInOneRun() throws Exception {
         Duration slice = Duration.ofMillis(20);
         Settings settings = new Settings(
-                Set.of(), EnumSet.noneOf(Entrant.class), 2, slice, slice, 1, 1, 17, Path.of("target"), Optional.empty());
+                Set.of(),
+                EnumSet.noneOf(Entrant.class),
+                2,
+                slice,
+                slice,
+                1,
+                1,
+                17,
+                Path.of("target"),
+                Optional.empty());
 
         Section section = new IndependentMasters().run(settings);
 
@@ -26,7 +35,8 @@ class IndependentMastersTest {
                 .contains("| Fenceline, one server | ")
                 .contains("| Fenceline, Redlock of 5 | ")
                 .contains("| Redisson RedLock of 5 | ");
-        assertThat(section.targets()).hasSize(4).allSatisfy(target -> assertThat(target.measured())
-                .isPositive());
+        assertThat(section.targets())
+                .hasSize(4)
+                .allSatisfy(target -> assertThat(target.measured()).isPositive());
     }
 }

@@ -134,8 +134,7 @@ final class Connecting {
             if (cause instanceof FencelineException ours) {
                 throw ours;
             }
-            String tried =
-                    lastTried.get().map(last -> " (last: " + last + ")").orElse("");
+            String tried = lastTried.get().map(last -> " (last: " + last + ")").orElse("");
             throw new BackendUnavailableException(
                     "No connection to " + server + ": " + failure.getMessage() + tried
                             + ". Nothing was sent; check host, port and whether the server runs.",

@@ -41,7 +41,9 @@ final class NodeReleases {
 
         /** How long it is to stay taken; rounded up, since it is a least time. */
         long keepMillis(long now) {
-            return Duration.ofNanos(Math.max(0, freeAt - now)).plusNanos(999_999).toMillis();
+            return Duration.ofNanos(Math.max(0, freeAt - now))
+                    .plusNanos(999_999)
+                    .toMillis();
         }
     }
 

@@ -12,7 +12,13 @@ import org.jspecify.annotations.Nullable;
  * @param value who holds it, of {@code HELD}
  * @param rest how long it grants nothing yet, of {@code REBORN}
  */
-record NodeReply(Word word, long time, long counter, long mark, @Nullable LockValue value, long rest) {
+record NodeReply(
+        Word word,
+        long time,
+        long counter,
+        long mark,
+        @Nullable LockValue value,
+        long rest) {
 
     /** What it comes to. */
     enum Word {
@@ -31,15 +37,14 @@ record NodeReply(Word word, long time, long counter, long mark, @Nullable LockVa
     static final int INCARNATION = 4;
 
     static NodeReply of(List<String> words) {
-        Word word =
-                switch (words.get(0)) {
-                    case "granted" -> Word.GRANTED;
-                    case "held" -> Word.HELD;
-                    case "behind" -> Word.BEHIND;
-                    case "ahead" -> Word.AHEAD;
-                    case "reborn" -> Word.REBORN;
-                    default -> throw new IllegalArgumentException("unknown word '" + words.get(0) + "'");
-                };
+        Word word = switch (words.get(0)) {
+            case "granted" -> Word.GRANTED;
+            case "held" -> Word.HELD;
+            case "behind" -> Word.BEHIND;
+            case "ahead" -> Word.AHEAD;
+            case "reborn" -> Word.REBORN;
+            default -> throw new IllegalArgumentException("unknown word '" + words.get(0) + "'");
+        };
         return new NodeReply(
                 word,
                 Long.parseLong(words.get(1)),

@@ -37,8 +37,7 @@ final class RedlockAttempt {
     record Request(UUID holder, long floor, @Nullable UUID predecessor) {}
 
     /** The nodes, and how long each of them has for an answer. */
-    record Field(
-            List<RedlockNode> nodes, Majority.Size size, long timeoutNanos, RoundLimits limits, Context context) {}
+    record Field(List<RedlockNode> nodes, Majority.Size size, long timeoutNanos, RoundLimits limits, Context context) {}
 
     private final Field field;
     private final LockKey lock;

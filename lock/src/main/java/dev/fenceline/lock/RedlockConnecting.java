@@ -66,8 +66,7 @@ final class RedlockConnecting {
 
     private void endLater() {
         try {
-            var unused =
-                    field.context().scheduler().schedule(this::end, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            var unused = field.context().scheduler().schedule(this::end, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
             end();
         }
@@ -91,9 +90,7 @@ final class RedlockConnecting {
                             "No connection to a majority of " + server + ": " + connected + " of "
                                     + field.nodes().size() + " nodes are there, and "
                                     + field.size().needed() + " are needed ("
-                                    + failed.stream()
-                                            .map(Throwable::getMessage)
-                                            .collect(Collectors.joining(" "))
+                                    + failed.stream().map(Throwable::getMessage).collect(Collectors.joining(" "))
                                     + ") Nothing was sent; check hosts, ports and whether the servers run.",
                             failed.get(0));
         } finally {

@@ -43,8 +43,9 @@ public final class RedlockConnector {
         Set<String> addresses = new HashSet<>();
         for (RedisURI node : nodes) {
             if (node.getHost() == null || !node.getSentinels().isEmpty()) {
-                throw new IllegalArgumentException("A node of Redlock is one server with a host and a port; one of these URIs"
-                        + " names Sentinels or a socket. For Sentinel use RedisLocks.");
+                throw new IllegalArgumentException(
+                        "A node of Redlock is one server with a host and a port; one of these URIs"
+                                + " names Sentinels or a socket. For Sentinel use RedisLocks.");
             }
             if (!addresses.add(Uris.address(node))) {
                 throw new IllegalArgumentException("The node " + Uris.address(node)
@@ -55,8 +56,7 @@ public final class RedlockConnector {
             throw new IllegalArgumentException("Redlock needs three nodes or more, since with " + nodes.size()
                     + " none may fail. For one server use RedisLocks.connect.");
         }
-        return new RedlockConnector(
-                nodes.stream().map(Uris::copy).toList(), RedlockSettings.defaults(), null, null);
+        return new RedlockConnector(nodes.stream().map(Uris::copy).toList(), RedlockSettings.defaults(), null, null);
     }
 
     /**
@@ -91,8 +91,8 @@ public final class RedlockConnector {
      * @return a connector with this
      */
     public RedlockConnector withoutRestartDelay() {
-        return with(new RedlockSettings(
-                settings.options(), settings.nodeTimeout(), RedlockSettings.AfterRestart.GRANTS));
+        return with(
+                new RedlockSettings(settings.options(), settings.nodeTimeout(), RedlockSettings.AfterRestart.GRANTS));
     }
 
     /**

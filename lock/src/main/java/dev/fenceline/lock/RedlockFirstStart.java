@@ -58,8 +58,8 @@ final class RedlockFirstStart {
                             LockClock.system(),
                             name,
                             Network.CONNECT_TIMEOUT))
-                    .exceptionallyCompose(thrown ->
-                            CompletableFuture.failedFuture(ConnectFailure.of(name, Link.unwrapped(thrown)))));
+                    .exceptionallyCompose(
+                            thrown -> CompletableFuture.failedFuture(ConnectFailure.of(name, Link.unwrapped(thrown)))));
         }
         FencelineException missing = null;
         for (int i = 0; i < opening.size(); i++) {
@@ -108,7 +108,8 @@ final class RedlockFirstStart {
                     .filter(name -> !used.contains(name))
                     .toList();
             throw new BackendMisconfiguredException(
-                    "No node was marked: " + String.join(", ", used) + " was used before, so this is no first start, and "
+                    "No node was marked: " + String.join(", ", used)
+                            + " was used before, so this is no first start, and "
                             + String.join(", ", empty)
                             + " is new or lost its data. It grants nothing for one lease once somebody connects, and then goes on;"
                             + " leave it to that.",

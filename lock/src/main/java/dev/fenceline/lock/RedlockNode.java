@@ -117,7 +117,8 @@ final class RedlockNode {
         RedlockNode same = register.enter(this, runId);
         if (same != null) {
             throw new BackendMisconfiguredException(
-                    name + " and " + same.name() + " are one server (run_id " + runId + "), and would have two votes of "
+                    name + " and " + same.name() + " are one server (run_id " + runId
+                            + "), and would have two votes of "
                             + "what has to be independent. Name each server once, by one address.",
                     null);
         }
@@ -145,19 +146,19 @@ final class RedlockNode {
                 ? new String[] {nodeKey[0], all[0], all[5]}
                 : new String[] {nodeKey[0], all[0]};
         return run(link -> link.run(
-                        scripts.acquire(),
-                        keys,
-                        link.incarnation().last().words() + settings,
-                        delay,
-                        Integer.toString(bucket),
-                        LockValue.hex(request.holder()),
-                        leaseMillis,
-                        who,
-                        Long.toString(token),
-                        tolerance,
-                        Long.toString(request.floor()),
-                        request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
-                .thenApply(reply -> heard(link, bucket, reply)))
+                                scripts.acquire(),
+                                keys,
+                                link.incarnation().last().words() + settings,
+                                delay,
+                                Integer.toString(bucket),
+                                LockValue.hex(request.holder()),
+                                leaseMillis,
+                                who,
+                                Long.toString(token),
+                                tolerance,
+                                Long.toString(request.floor()),
+                                request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
+                        .thenApply(reply -> heard(link, bucket, reply)))
                 .whenComplete((reply, thrown) -> releases.asked(request.holder(), end(reply, thrown)));
     }
 

@@ -30,11 +30,15 @@ record RedlockSettings(LockOptions options, Duration nodeTimeout, AfterRestart a
 
     /** Looked at when locks are made: which values go together is known only then. */
     void check() {
-        Duration most = shorter(options.lease().dividedBy(4), options.commandTimeout().dividedBy(2));
+        Duration most =
+                shorter(options.lease().dividedBy(4), options.commandTimeout().dividedBy(2));
         if (nodeTimeout.compareTo(LEAST_TIMEOUT) < 0 || nodeTimeout.compareTo(most) > 0) {
-            throw new IllegalArgumentException("nodeTimeout of " + nodeTimeout.toMillis() + " ms is not between 1 ms and "
-                    + most.toMillis() + " ms, a quarter of the lease of " + options.lease().toMillis()
-                    + " ms and half of the commandTimeout of " + options.commandTimeout().toMillis() + " ms at most.");
+            throw new IllegalArgumentException(
+                    "nodeTimeout of " + nodeTimeout.toMillis() + " ms is not between 1 ms and "
+                            + most.toMillis() + " ms, a quarter of the lease of "
+                            + options.lease().toMillis()
+                            + " ms and half of the commandTimeout of "
+                            + options.commandTimeout().toMillis() + " ms at most.");
         }
     }
 

@@ -52,7 +52,8 @@ final class RedlockTransport implements LockTransport {
         processes.put(node, runId);
         // Of two that find each other at the same time both may be refused, and tried again.
         RedlockNode same = processes.entrySet().stream()
-                .filter(other -> !other.getKey().equals(node) && other.getValue().equals(runId))
+                .filter(other ->
+                        !other.getKey().equals(node) && other.getValue().equals(runId))
                 .map(Map.Entry::getKey)
                 .findAny()
                 .orElse(null);

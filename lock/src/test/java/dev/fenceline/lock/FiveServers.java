@@ -60,7 +60,8 @@ final class FiveServers {
     private static Script withClock(Script script, long ahead) {
         String wrong = script.source().replace("tonumber(clock[2])", "tonumber(clock[2]) + " + ahead);
         if (wrong.equals(script.source())) {
-            throw new AssertionError("The script does not read the clock as time.lua does, and this test would show nothing.");
+            throw new AssertionError(
+                    "The script does not read the clock as time.lua does, and this test would show nothing.");
         }
         return Script.of(wrong);
     }
@@ -73,8 +74,7 @@ final class FiveServers {
             scripts.put(nodes.get(node).getPort(), withClock(ahead.get(node)));
         }
         RedlockSettings settings = new RedlockSettings(options, NODE_TIMEOUT, RedlockSettings.AfterRestart.WAITS);
-        return Connecting.toNodes(
-                new Network(null, null), nodes, settings, uri -> scripts.get(uri.getPort()), clock);
+        return Connecting.toNodes(new Network(null, null), nodes, settings, uri -> scripts.get(uri.getPort()), clock);
     }
 
     /** What lies under a lock at each node; the empty text where it is free. */

@@ -13,10 +13,10 @@ import org.junit.jupiter.api.Test;
 /** A question is settled by as many answers as are needed, and by no fewer. */
 class MajorityTest {
 
-    private final List<CompletableFuture<RenewReply>> answers =
-            IntStream.range(0, 5).mapToObj(i -> new CompletableFuture<RenewReply>()).toList();
-    private final CompletableFuture<RenewReply> result =
-            Majority.of(Majority.Size.of(5), RenewReply.RENEWED, answers);
+    private final List<CompletableFuture<RenewReply>> answers = IntStream.range(0, 5)
+            .mapToObj(i -> new CompletableFuture<RenewReply>())
+            .toList();
+    private final CompletableFuture<RenewReply> result = Majority.of(Majority.Size.of(5), RenewReply.RENEWED, answers);
 
     private void say(int node, RenewReply reply) {
         answers.get(node).complete(reply);
@@ -28,7 +28,8 @@ class MajorityTest {
 
     @Test
     void aMajorityIsMoreThanHalf() {
-        assertThat(IntStream.of(3, 4, 5, 6, 7).map(nodes -> Majority.Size.of(nodes).needed()))
+        assertThat(IntStream.of(3, 4, 5, 6, 7)
+                        .map(nodes -> Majority.Size.of(nodes).needed()))
                 .containsExactly(2, 3, 3, 4, 4);
     }
 

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.jupiter.api.Test;
 
 /** Clocks that are wrong by an hour: those of a node, and that of a client. */
 @Tag("server")
@@ -67,8 +67,7 @@ class RedlockClocksTest {
     void aNodeThatIsAheadAndLostItsDataStopsNobody() throws InterruptedException {
         var unused = FiveServers.redlock(options);
         List<Long> ahead = List.of(HOUR, 0L, 0L, 0L, 0L);
-        try (Locks locks =
-                FiveServers.connect(List.of(FiveServers.uris()), options, ahead, LockClock.system())) {
+        try (Locks locks = FiveServers.connect(List.of(FiveServers.uris()), options, ahead, LockClock.system())) {
             locks.fenced(ACCOUNT).acquire().close();
             FiveServers.NODES.get(0).command("DEL", new KeySpace(options.keyPrefix()).node());
             for (int i = 0; i < 5; i++) {

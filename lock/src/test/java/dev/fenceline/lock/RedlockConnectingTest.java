@@ -36,11 +36,13 @@ class RedlockConnectingTest {
         RedisProcess twice = three.get(0);
         try (FaultProxy detour = FaultProxy.to(twice.host(), twice.port())) {
             String other = "redis://" + detour.host() + ":" + detour.port();
-            RedlockConnector redlock = Redlock.of(twice.uri(), three.get(1).uri(), other).options(options);
+            RedlockConnector redlock =
+                    Redlock.of(twice.uri(), three.get(1).uri(), other).options(options);
             assertThatThrownBy(redlock::connect)
                     .isInstanceOf(BackendMisconfiguredException.class)
-                    .hasMessageMatching("Redis at \\S+ and Redis at \\S+ are one server \\(run_id [0-9a-f]{40}\\), and would have two"
-                            + " votes of what has to be independent\\. Name each server once, by one address\\.");
+                    .hasMessageMatching(
+                            "Redis at \\S+ and Redis at \\S+ are one server \\(run_id [0-9a-f]{40}\\), and would have two"
+                                    + " votes of what has to be independent\\. Name each server once, by one address\\.");
             LockOptions unmarked = Fixture.options().build();
             assertThatThrownBy(() -> Redlock.of(twice.uri(), three.get(1).uri(), other)
                             .options(unmarked)
@@ -57,7 +59,8 @@ class RedlockConnectingTest {
     void aReplicaOfAnotherNodeIsRefused() {
         try (EmbeddedServers servers = Servers.embedded()) {
             RedisProcess replica = servers.redis(RedisSpec.master().replicaOf(three.get(0)));
-            RedlockConnector redlock = Redlock.of(three.get(0).uri(), three.get(1).uri(), replica.uri())
+            RedlockConnector redlock = Redlock.of(
+                            three.get(0).uri(), three.get(1).uri(), replica.uri())
                     .options(options);
             assertThatThrownBy(redlock::connect)
                     .isInstanceOf(BackendMisconfiguredException.class)
@@ -67,11 +70,13 @@ class RedlockConnectingTest {
     }
 
     /** What the documentation of RedisLocks and Redlock grants, by name. */
-    private static final String GRANTS = "+eval +evalsha +info +time +get +mget +set +del +pttl +pexpire +zadd +zrange +zrem +zscore"
-            + " +hset +hget +hdel +publish +hmget";
+    private static final String GRANTS =
+            "+eval +evalsha +info +time +get +mget +set +del +pttl +pexpire +zadd +zrange +zrem +zscore"
+                    + " +hset +hget +hdel +publish +hmget";
 
     private RedlockConnector asUser(String grants) {
-        List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", "locker", "reset", "resetchannels", "on", ">geheim", "-@all"));
+        List<String> words = new ArrayList<>(
+                List.of("ACL", "SETUSER", "locker", "reset", "resetchannels", "on", ">geheim", "-@all"));
         words.addAll(List.of(grants.split(" ", -1)));
         words.add("~" + options.keyPrefix() + ":v1:*");
         words.add("&" + options.keyPrefix() + ":v1:*");
@@ -92,7 +97,10 @@ class RedlockConnectingTest {
                 locks.fenced(ACCOUNT).raiseFloor(lease.token());
             }
             locks.fenced(ACCOUNT).acquire().close();
-            locks.efficiency(ACCOUNT).holdAtLeast(Duration.ofMillis(1)).acquire().close();
+            locks.efficiency(ACCOUNT)
+                    .holdAtLeast(Duration.ofMillis(1))
+                    .acquire()
+                    .close();
         }
     }
 
@@ -101,8 +109,9 @@ class RedlockConnectingTest {
         RedlockConnector redlock = asUser(GRANTS.replace(" +hmget", ""));
         assertThatThrownBy(redlock::connect)
                 .isInstanceOf(BackendMisconfiguredException.class)
-                .hasMessageContaining("does not grant this user what locks need. Missing: +hmget. Give them with ACL SETUSER <user>"
-                        + " +hmget.")
+                .hasMessageContaining(
+                        "does not grant this user what locks need. Missing: +hmget. Give them with ACL SETUSER <user>"
+                                + " +hmget.")
                 .hasMessageNotContaining("geheim");
     }
 
@@ -129,11 +138,13 @@ class RedlockConnectingTest {
         LockOptions replicated = Fixture.options().replicas(1).build();
         assertThatThrownBy(() -> redlock.options(replicated))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("replicas of 1 cannot be waited for: the nodes of Redlock are independent masters");
+                .hasMessageStartingWith(
+                        "replicas of 1 cannot be waited for: the nodes of Redlock are independent masters");
         assertThatThrownBy(() -> redlock.nodeTimeout(Duration.ofMillis(600)).connect())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("nodeTimeout of 600 ms is not between 1 ms and 500 ms, a quarter of the lease of 10000 ms and half of"
-                        + " the commandTimeout of 1000 ms at most.");
+                .hasMessage(
+                        "nodeTimeout of 600 ms is not between 1 ms and 500 ms, a quarter of the lease of 10000 ms and half of"
+                                + " the commandTimeout of 1000 ms at most.");
         assertThatThrownBy(() -> redlock.nodeTimeout(Duration.ZERO).firstStart())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("nodeTimeout of 0 ms is not between 1 ms and 500 ms");
@@ -171,7 +182,9 @@ class RedlockConnectingTest {
     void aFirstStartIsOneOfNodesThatWereNeverUsed() {
         RedlockConnector redlock = Redlock.of(FiveServers.uris(three)).options(options);
         var unused = redlock.firstStart();
-        assertThat(three).allSatisfy(node -> assertThat(node.command("HGET", key(), "boot")).endsWith("|0|0"));
+        assertThat(three)
+                .allSatisfy(
+                        node -> assertThat(node.command("HGET", key(), "boot")).endsWith("|0|0"));
         // Called again, it changes nothing.
         assertThat(redlock.firstStart()).isSameAs(redlock);
         RedisProcess wiped = three.get(1);

@@ -105,9 +105,11 @@ class RedlockOutagesTest {
         long start = System.nanoTime();
         assertThatThrownBy(() -> lock.acquireWithin(Duration.ofMillis(300)))
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageStartingWith("Lock 'account:42' not acquired: 2 of 5 nodes answered and 3 are needed; Redis at ")
+                .hasMessageStartingWith(
+                        "Lock 'account:42' not acquired: 2 of 5 nodes answered and 3 are needed; Redis at ")
                 .hasMessageContaining(" did not answer within 800 ms; ")
-                .hasMessageContaining("Nothing is held, a release was sent in case it was granted; trying again is fine.");
+                .hasMessageContaining(
+                        "Nothing is held, a release was sent in case it was granted; trying again is fine.");
         // Its limit and one command timeout, and seconds for a busy machine.
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
         eventually("the lock is free at the nodes that answered", () -> taken() == 0);
@@ -148,8 +150,8 @@ class RedlockOutagesTest {
             node.command("SCRIPT", "LOAD", NodeScripts.STANDARD.release().source());
         });
         return proxies.subList(0, nodes).stream()
-                .map(proxy -> proxy.onRequest(NodeScripts.STANDARD.acquire().digest())
-                        .holdReply())
+                .map(proxy ->
+                        proxy.onRequest(NodeScripts.STANDARD.acquire().digest()).holdReply())
                 .toList();
     }
 
@@ -170,12 +172,15 @@ class RedlockOutagesTest {
         lock.acquire().close();
         List<FaultProxy.Armed> held = acquireThatIsOvertaken(2);
         List<RedisProcess> slow = FiveServers.NODES.subList(0, 2);
-        List<Long> before = slow.stream().map(node -> Fixture.calls(node, "eval")).toList();
+        List<Long> before =
+                slow.stream().map(node -> Fixture.calls(node, "eval")).toList();
         lock.acquire().close();
         held.forEach(fault -> fault.awaitFired(Duration.ofSeconds(10)));
         held.forEach(FaultProxy.Armed::letGo);
-        eventually("the slow nodes have carried the request out", () -> Fixture.calls(slow.get(0), "eval") > before.get(0)
-                && Fixture.calls(slow.get(1), "eval") > before.get(1));
+        eventually(
+                "the slow nodes have carried the request out",
+                () -> Fixture.calls(slow.get(0), "eval") > before.get(0)
+                        && Fixture.calls(slow.get(1), "eval") > before.get(1));
         eventually("the lock is free at all nodes", () -> taken() == 0);
     }
 
@@ -190,9 +195,7 @@ class RedlockOutagesTest {
             eventually("all nodes have granted it", () -> FiveServers.taken(shorter, ACCOUNT) == 5);
             proxies.subList(0, 2).forEach(FaultProxy::blackhole);
             lease.renew();
-            FiveServers.NODES
-                    .get(2)
-                    .command("DEL", new KeySpace(shorter.keyPrefix()).lock(Fixture.fenced(ACCOUNT)));
+            FiveServers.NODES.get(2).command("DEL", new KeySpace(shorter.keyPrefix()).lock(Fixture.fenced(ACCOUNT)));
             // Two of five have it and two are silent: nobody can say whether it is still ours.
             assertThatThrownBy(lease::renew)
                     .isInstanceOf(BackendUnavailableException.class)
@@ -213,8 +216,8 @@ class RedlockOutagesTest {
         FiveServers.NODES.get(2).command("DEL", key);
         assertThatThrownBy(lease::renew)
                 .isInstanceOf(LeaseLostException.class)
-                .satisfies(lost -> assertThat(((LeaseLostException) lost).reason())
-                        .isEqualTo(LeaseLostException.Reason.REFUSED));
+                .satisfies(lost ->
+                        assertThat(((LeaseLostException) lost).reason()).isEqualTo(LeaseLostException.Reason.REFUSED));
         // Never recreated.
         assertThat(taken()).isEqualTo(2);
         lease.close();
@@ -227,7 +230,8 @@ class RedlockOutagesTest {
                 .map(proxy -> "redis://" + proxy.host() + ":" + proxy.port())
                 .toArray(String[]::new);
         var unused = FiveServers.redlock(options);
-        Locks locks = Redlock.of(uris).options(options).nodeTimeout(NODE_TIMEOUT).connect();
+        Locks locks =
+                Redlock.of(uris).options(options).nodeTimeout(NODE_TIMEOUT).connect();
         open.add(locks);
         locks.fenced(ACCOUNT).acquire().close();
         proxies.get(4).heal();

@@ -143,7 +143,9 @@ class RedlockRestartsTest {
                 .nodeTimeout(Duration.ofMillis(125))
                 .connect()) {
             assertThatThrownBy(() -> Redlock.of(FiveServers.uris(FiveServers.NODES.subList(0, 3)))
-                            .options(Fixture.options().lease(Duration.ofSeconds(30)).build())
+                            .options(Fixture.options()
+                                    .lease(Duration.ofSeconds(30))
+                                    .build())
                             .connect()
                             .fenced(ACCOUNT)
                             .acquireWithin(Duration.ZERO))

@@ -89,7 +89,9 @@ class RedlockTokensTest {
                 assertThat(FiveServers.taken(options, ACCOUNT)).isEqualTo(3);
             }
         }
-        assertThat(rising(tokens)).as("%s rises, of %s, seed %s", tokens, patterns, seed).isTrue();
+        assertThat(rising(tokens))
+                .as("%s rises, of %s, seed %s", tokens, patterns, seed)
+                .isTrue();
     }
 
     /** The control: the middle clock of whoever is alive goes back when others are. */
@@ -116,7 +118,8 @@ class RedlockTokensTest {
         for (Pair dead : List.of(new Pair(3, 4), new Pair(1, 2), new Pair(0, 4))) {
             long highest = 0;
             for (int node : alive(dead)) {
-                highest = Math.max(highest, Long.parseLong(FiveServers.NODES.get(node).command("INCR", counter)));
+                highest = Math.max(
+                        highest, Long.parseLong(FiveServers.NODES.get(node).command("INCR", counter)));
             }
             tokens.add(highest);
         }
@@ -165,8 +168,8 @@ class RedlockTokensTest {
             assertThat(commands.acquire(node, second, token).get(0)).isEqualTo("granted");
             String unused = commands.release(node, second, "", Duration.ZERO);
         }
-        assertThat(FiveServers.NODES.stream().map(node -> commands.acquire(node, first, token)
-                        .get(0)))
+        assertThat(FiveServers.NODES.stream()
+                        .map(node -> commands.acquire(node, first, token).get(0)))
                 .containsExactly("granted", "granted", "behind", "behind", "behind");
     }
 
@@ -184,7 +187,8 @@ class RedlockTokensTest {
 
     private static long naive(String lock, String holder, long token) {
         return FiveServers.NODES.stream()
-                .filter(node -> node.command("SET", lock, holder + "|" + token, "NX").equals("OK"))
+                .filter(node ->
+                        node.command("SET", lock, holder + "|" + token, "NX").equals("OK"))
                 .count();
     }
 
@@ -201,8 +205,8 @@ class RedlockTokensTest {
             assertThat(commands.acquire(node, two, token + 1).get(0)).isEqualTo("granted");
             String unusedToo = commands.release(node, two, "", Duration.ZERO);
         }
-        assertThat(FiveServers.NODES).allSatisfy(node -> assertThat(
-                        commands.acquire(node, one, token).get(0))
-                .isEqualTo("behind"));
+        assertThat(FiveServers.NODES)
+                .allSatisfy(node ->
+                        assertThat(commands.acquire(node, one, token).get(0)).isEqualTo("behind"));
     }
 }

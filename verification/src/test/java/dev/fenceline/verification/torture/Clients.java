@@ -29,8 +29,8 @@ final class Clients {
     private Clients() {}
 
     static JournalCheck.Bounds bounds() {
-        return bounds(new CalmCheck.Bounds(
-                3 * WAITERS, TURN.multipliedBy(WAITERS), Duration.ofSeconds(1), 4 * PROCESSES));
+        return bounds(
+                new CalmCheck.Bounds(3 * WAITERS, TURN.multipliedBy(WAITERS), Duration.ofSeconds(1), 4 * PROCESSES));
     }
 
     /** Where processes do not queue, and each asks again after a random time: nobody is refused, but anybody may be overtaken. */
@@ -39,7 +39,6 @@ final class Clients {
     }
 
     private static JournalCheck.Bounds bounds(CalmCheck.Bounds calm) {
-        return new JournalCheck.Bounds(
-                WAIT.plus(COMMAND_TIMEOUT), COMMAND_TIMEOUT, SLACK, RECOVERY, LEASE, calm);
+        return new JournalCheck.Bounds(WAIT.plus(COMMAND_TIMEOUT), COMMAND_TIMEOUT, SLACK, RECOVERY, LEASE, calm);
     }
 }

@@ -148,8 +148,7 @@ final class TortureRun implements AutoCloseable {
                     .untilAsserted(() -> {
                         Footprint now = footprint(client);
                         assertThat(now.beyond(footprints.get(client))).isEmpty();
-                        assertThat(now.count("subscriptions at servers"))
-                                .isEqualTo(deployment.subscriptions());
+                        assertThat(now.count("subscriptions at servers")).isEqualTo(deployment.subscriptions());
                     });
         }
     }
@@ -216,7 +215,8 @@ final class TortureRun implements AutoCloseable {
                 IntStream.range(0, Clients.PROCESSES).mapToObj(this::journal).toList());
         System.out.println(deployment.access().kind() + ": " + journal.grants().size() + " grants, "
                 + journal.refusals().size() + " refusals, " + journal.stalls().size() + " stalls; " + describe());
-        assertThat(JournalCheck.violations(journal, outages, deployment.bounds())).isEmpty();
+        assertThat(JournalCheck.violations(journal, outages, deployment.bounds()))
+                .isEmpty();
         outages.stream()
                 .filter(outage -> !outage.spared().isEmpty())
                 .forEach(outage -> assertThat(journal.grants())
