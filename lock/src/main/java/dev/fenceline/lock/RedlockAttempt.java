@@ -139,7 +139,11 @@ final class RedlockAttempt {
                 TimeUnit.NANOSECONDS.toMicros(
                         field.context().options().clockStepTolerance().toNanos()),
                 passed);
-        if (next instanceof Proposal.Next.Wait wait) {
+        RedlockRound.Outcome otherwise = free.otherwise();
+        if (next instanceof Proposal.Next.Wait wait && otherwise != null && wait.micros() > farthest()) {
+            // A clock is wrong by more than that; the others may do without it soon.
+            ended(wait.counter(), floor, otherwise);
+        } else if (next instanceof Proposal.Next.Wait wait) {
             end(new AcquireReply.Wait(wait.micros(), wait.counter(), wait.serverTime()));
         } else if (next instanceof Proposal.Next.Token token) {
             boolean inTime = elapsed() + field.timeoutNanos()
@@ -151,6 +155,15 @@ final class RedlockAttempt {
                 end(new AcquireReply.Busy(null));
             }
         }
+    }
+
+    /** How far a counter can be ahead of a clock that is right, right after a node was reborn. */
+    private long farthest() {
+        return TimeUnit.NANOSECONDS.toMicros(field.context()
+                .options()
+                .clockStepTolerance()
+                .plus(field.context().options().masterClockSkew())
+                .toNanos());
     }
 
     private long elapsed() {

@@ -25,8 +25,13 @@ final class RedlockRound {
         /** A majority granted this token. */
         record Won() implements Outcome {}
 
-        /** The lock is free at a majority, and they want another token. */
-        record Free(List<Proposal.Figures> figures, long mark) implements Outcome {}
+        /**
+         * The lock is free at a majority, and they want another token.
+         *
+         * @param otherwise what came of it where some of them have a clock so wrong that no token suits a majority, and others are
+         *     missing that may be there soon
+         */
+        record Free(List<Proposal.Figures> figures, long mark, @Nullable Outcome otherwise) implements Outcome {}
 
         /** A majority answered, and will not grant it now. */
         record Refused(AcquireReply reply) implements Outcome {}
@@ -140,18 +145,35 @@ final class RedlockRound {
             return null;
         }
         List<NodeReply> free = said(NodeReply::free);
-        if (free.size() >= needed) {
+        int ahead = count(Word.AHEAD);
+        // One whose clock is far behind takes no token of the others: it must not take the place of one that is still to answer.
+        if (free.size() - ahead >= needed || (open == 0 && free.size() >= needed)) {
             return new Outcome.Free(
                     free.stream()
                             .map(node -> new Proposal.Figures(node.time(), node.last()))
                             .toList(),
-                    free.stream().mapToLong(NodeReply::mark).max().orElse(0));
+                    free.stream().mapToLong(NodeReply::mark).max().orElse(0),
+                    open == 0 ? missing() : null);
         }
         int held = count(Word.HELD);
         if (held >= field.size().preventing() || (open == 0 && free.size() + held >= needed)) {
             return new Outcome.Refused(new AcquireReply.Busy(mostOftenHolder()));
         }
         return open > 0 ? null : withoutMajority(free.size() + held);
+    }
+
+    /** What is to be said where those whose clock is wrong do not count; nothing where all others have answered and are free. */
+    private @Nullable Outcome missing() {
+        if (count(failures) > 0) {
+            return unanswered();
+        }
+        if (count(Word.HELD) > 0) {
+            return new Outcome.Refused(new AcquireReply.Busy(mostOftenHolder()));
+        }
+        return said(node -> node.word() == Word.REBORN).stream()
+                .map(node -> (Outcome) new Outcome.Refused(new AcquireReply.Reborn(node.rest())))
+                .findFirst()
+                .orElse(null);
     }
 
     private Outcome withoutMajority(int available) {
@@ -166,13 +188,24 @@ final class RedlockRound {
                     .orElseThrow();
             return new Outcome.Refused(new AcquireReply.Reborn(rest));
         }
+        return unanswered();
+    }
+
+    private Outcome unanswered() {
         List<SendFailure> why = new ArrayList<>();
-        for (SendFailure failure : failures) {
+        for (int i = 0; i < replies.length; i++) {
+            NodeReply reply = replies[i];
+            SendFailure failure = failures[i];
             if (failure != null) {
                 why.add(failure);
+            } else if (reply != null && reply.word() == Word.AHEAD) {
+                why.add(new SendFailure(
+                        SendFailure.Kind.UNABLE,
+                        field.nodes().get(i).name() + " refuses a token that is more than S ahead of its clock",
+                        null));
             }
         }
-        return new Outcome.Unanswered(field.size().failure(count(replies), why));
+        return new Outcome.Unanswered(field.size().failure(count(replies) - count(Word.AHEAD), why));
     }
 
     /** Where several ask at the same time, each may have some of the nodes. */

@@ -3,10 +3,14 @@ package dev.fenceline.lock;
 import static dev.fenceline.lock.Fixture.ACCOUNT;
 import static dev.fenceline.lock.Fixture.serverMicros;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
+import dev.fenceline.testkit.FaultProxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -77,6 +81,32 @@ class RedlockClocksTest {
                 assertThat(FiveServers.taken(options, ACCOUNT)).isEqualTo(4);
                 assertThat(lease.token().value()).isLessThan(serverMicros(FiveServers.NODES.get(1)) + 10_000_000);
             }
+        }
+    }
+
+    /** Three of five are there, and one of them can take no token of the others: that is no reason to wait for an hour. */
+    @Test
+    void aNodeThatIsAnHourBehindDoesNotTakeThePlaceOfOneThatIsAway() throws InterruptedException {
+        var unused = FiveServers.redlock(options);
+        List<FaultProxy> proxies = FiveServers.NODES.stream()
+                .map(node -> FaultProxy.to(node.host(), node.port()))
+                .toList();
+        List<String> uris = proxies.stream()
+                .map(proxy -> "redis://" + proxy.host() + ":" + proxy.port())
+                .toList();
+        try (Locks locks =
+                FiveServers.connect(uris, options, List.of(-HOUR, 0L, 0L, 0L, 0L), LockClock.system())) {
+            locks.fenced(ACCOUNT).acquire().close();
+            proxies.subList(3, 5).forEach(FaultProxy::refuse);
+            assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(200)))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("2 of 5 nodes answered and 3 are needed; Redis at ")
+                    .hasMessageContaining(" refuses a token that is more than S ahead of its clock; ")
+                    .hasMessageContaining("Nothing is held");
+            proxies.forEach(FaultProxy::heal);
+            locks.fenced(ACCOUNT).acquire().close();
+        } finally {
+            proxies.forEach(FaultProxy::close);
         }
     }
 
