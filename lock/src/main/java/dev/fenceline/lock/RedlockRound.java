@@ -31,7 +31,10 @@ final class RedlockRound {
          * @param otherwise what came of it where some of them have a clock so wrong that no token suits a majority, and others are
          *     missing that may be there soon
          */
-        record Free(List<Proposal.Figures> figures, long mark, @Nullable Outcome otherwise) implements Outcome {}
+        record Free(
+                List<Proposal.Figures> figures,
+                long mark,
+                @Nullable Outcome otherwise) implements Outcome {}
 
         /** A majority answered, and will not grant it now. */
         record Refused(AcquireReply reply) implements Outcome {}
@@ -146,7 +149,8 @@ final class RedlockRound {
         }
         List<NodeReply> free = said(NodeReply::free);
         int ahead = count(Word.AHEAD);
-        // One whose clock is far behind takes no token of the others: it must not take the place of one that is still to answer.
+        // One whose clock is far behind takes no token of the others: it must not take the place of one that is still
+        // to answer.
         if (free.size() - ahead >= needed || (open == 0 && free.size() >= needed)) {
             return new Outcome.Free(
                     free.stream()

@@ -94,8 +94,7 @@ class RedlockClocksTest {
         List<String> uris = proxies.stream()
                 .map(proxy -> "redis://" + proxy.host() + ":" + proxy.port())
                 .toList();
-        try (Locks locks =
-                FiveServers.connect(uris, options, List.of(-HOUR, 0L, 0L, 0L, 0L), LockClock.system())) {
+        try (Locks locks = FiveServers.connect(uris, options, List.of(-HOUR, 0L, 0L, 0L, 0L), LockClock.system())) {
             locks.fenced(ACCOUNT).acquire().close();
             proxies.subList(3, 5).forEach(FaultProxy::refuse);
             assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(200)))
