@@ -26,7 +26,8 @@ import java.util.regex.Pattern;
  *     unless set. With the longest lease in use, a grant that the server forgot has ended before the next one begins. It
  *     protects leases, not tokens, which rise without it. Names share 1,024 counters, and a counter that is used for the first time looks like
  *     one that was lost: the first grant there waits too. In a Cluster so does the first grant of each slot that moved, and of each counter
- *     after a failover. All clients of one {@code keyPrefix} must use the same value
+ *     after a failover. With Redlock it is one lease at least, once for each node. All clients of one {@code keyPrefix} must use the
+ *     same value
  * @param replicas how many replicas must have acknowledged a grant before it counts; 0 unless set. Each grant then takes one more
  *     round trip, and does not count where fewer acknowledge within a quarter of a {@code commandTimeout}. It makes it less likely
  *     that a failover loses a grant, and rules it out only if every replica that may be promoted is among them

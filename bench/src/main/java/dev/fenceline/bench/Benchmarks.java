@@ -16,6 +16,7 @@ public final class Benchmarks {
             new HandOverAcrossProcesses(),
             new Crowd(),
             new FreshNames(),
+            new IndependentMasters(),
             new SingleSteps(),
             new PostgresForms(),
             new ProtectedTable(),

@@ -281,6 +281,8 @@ final class Acquisition {
             granted(granted, proof, succession);
         } else if (reply instanceof AcquireReply.Held held) {
             held(held, repeat);
+        } else if (reply instanceof AcquireReply.Busy busy) {
+            busy(busy);
         } else if (reply instanceof AcquireReply.Wait wait) {
             waitFor(wait.micros(), () -> errors.counterAhead(wait));
         } else if (reply instanceof AcquireReply.Reborn reborn) {
@@ -322,8 +324,22 @@ final class Acquisition {
                 transfers);
     }
 
+    private void busy(AcquireReply.Busy reply) {
+        Outcome busy = busy(reply.by());
+        soFar = busy;
+        if (nanosToLimit() <= 0) {
+            endWith(busy);
+        } else {
+            attemptAfter(TimeUnit.MILLISECONDS.toNanos(nextRetryMillis()));
+        }
+    }
+
+    private static Outcome busy(@Nullable LockValue by) {
+        return new Outcome.Busy(by == null ? null : by.process());
+    }
+
     private void held(AcquireReply.Held held, boolean repeat) {
-        Outcome busy = new Outcome.Busy(held.by() == null ? null : held.by().process());
+        Outcome busy = busy(held.by());
         soFar = busy;
         if (nanosToLimit() <= 0) {
             endWith(busy);

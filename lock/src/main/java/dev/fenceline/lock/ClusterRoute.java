@@ -242,7 +242,7 @@ final class ClusterRoute implements Route {
     private ServerConnection node(Address address) {
         return nodes.computeIfAbsent(address, unknown -> {
             ServerConnection fresh = connectionTo(address);
-            fresh.connectForGood();
+            var unused = fresh.connectForGood();
             return fresh;
         });
     }

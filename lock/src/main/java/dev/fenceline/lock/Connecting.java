@@ -8,8 +8,11 @@ import io.lettuce.core.RedisURI;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Puts the parts together: transport, thread, locks, and the hook that releases when the JVM ends. */
 final class Connecting {
@@ -34,6 +37,25 @@ final class Connecting {
     static Locks toCluster(Network network, List<RedisURI> seeds, LockOptions options) {
         return locks(
                 connect(network, context(options, LockClock.system()), LIMIT_OF_SEVERAL, toCluster(network, seeds)));
+    }
+
+    static Locks toNodes(
+            Network network,
+            List<RedisURI> nodes,
+            RedlockSettings settings,
+            Function<RedisURI, NodeScripts> scripts,
+            LockClock clock) {
+        Context context = context(settings.effective(), clock);
+        RedlockTransport transport = new RedlockTransport(network, nodes, settings.nodeTimeout(), context, scripts);
+        try {
+            await(transport.server(), Optional::empty, transport.connect(), LIMIT);
+        } catch (RuntimeException e) {
+            context.scheduler().shutdownNow();
+            context.notices().close(Duration.ZERO);
+            transport.close(context.commandTimeout());
+            throw e;
+        }
+        return locks(transport, context);
     }
 
     static LockInspector inspecting(Network network, RedisURI uri, LockOptions options, LockClock clock) {
@@ -86,9 +108,12 @@ final class Connecting {
     }
 
     private static Locks locks(Parts parts) {
-        Context context = parts.context();
+        return locks(parts.transport(), parts.context());
+    }
+
+    private static Locks locks(LockTransport transport, Context context) {
         return HookedLocks.of(new ConnectedLocks(
-                parts.transport(),
+                transport,
                 context.options(),
                 context.clock(),
                 new SecureRandom(),
@@ -97,6 +122,11 @@ final class Connecting {
     }
 
     static void await(Route route, CompletableFuture<Void> connected, Duration limit) {
+        await(route.server(), route::lastTried, connected, limit);
+    }
+
+    private static void await(
+            String server, Supplier<Optional<String>> lastTried, CompletableFuture<Void> connected, Duration limit) {
         try {
             Void unused = Uninterruptibly.await(connected, limit);
         } catch (SendFailure failure) {
@@ -104,10 +134,9 @@ final class Connecting {
             if (cause instanceof FencelineException ours) {
                 throw ours;
             }
-            String tried =
-                    route.lastTried().map(last -> " (last: " + last + ")").orElse("");
+            String tried = lastTried.get().map(last -> " (last: " + last + ")").orElse("");
             throw new BackendUnavailableException(
-                    "No connection to " + route.server() + ": " + failure.getMessage() + tried
+                    "No connection to " + server + ": " + failure.getMessage() + tried
                             + ". Nothing was sent; check host, port and whether the server runs.",
                     failure);
         }

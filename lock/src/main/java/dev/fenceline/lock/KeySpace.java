@@ -65,6 +65,11 @@ record KeySpace(String prefix) {
         return letter(lock.kind()) + ":" + lock.name();
     }
 
+    /** What a node of Redlock knows of itself, in one key: its mark and the counters of all buckets. */
+    String node() {
+        return prefix + ":v1:{redlock}:node";
+    }
+
     /** A key that no lock has, to try permissions on. */
     String probe(int bucket, String unique) {
         return bucket(bucket) + ":probe:" + unique;

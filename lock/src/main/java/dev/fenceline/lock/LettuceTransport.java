@@ -150,8 +150,8 @@ final class LettuceTransport implements LockTransport {
                         }));
     }
 
-    @Override
-    public String channel() {
+    /** The channel on which these locks are told that something has changed for them. */
+    String channel() {
         return subscription.channel();
     }
 

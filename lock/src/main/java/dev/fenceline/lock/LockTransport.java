@@ -27,10 +27,7 @@ interface LockTransport {
      */
     CompletionStage<ReleaseReply> release(LockKey lock, UUID holder, Duration keep);
 
-    /** The channel on which these locks are told that something has changed for them. */
-    String channel();
-
-    /** Has somebody hear what is told on the {@link #channel()}, on a thread of the network that must not be held up. */
+    /** Has somebody hear that something has changed for these locks, on a thread of the network that must not be held up. */
     void listen(Hints hints);
 
     /** Tells whether messages that are sent now are heard, as far as this side can know. */
@@ -80,6 +77,12 @@ interface LockTransport {
 
         /** Somebody else has it. The value tells who; the time to live is negative if it never ends. */
         record Held(@Nullable LockValue by, long ttlMillis) implements AcquireReply {}
+
+        /**
+         * Somebody else has it, or asks for it at the same time, and nobody will be told when it is free: ask again after a random
+         * time.
+         */
+        record Busy(@Nullable LockValue by) implements AcquireReply {}
 
         /** The counter is further ahead of the server's clock than S allows; nothing is granted for so long. */
         record Wait(long micros, long counter, long serverTime) implements AcquireReply {}

@@ -193,7 +193,7 @@ public final class RedisConnector {
         return seeds.stream().map(Uris::copy).toList();
     }
 
-    private static RedisURI parsed(String uri) {
+    static RedisURI parsed(String uri) {
         try {
             return RedisURI.create(uri);
         } catch (RuntimeException e) {

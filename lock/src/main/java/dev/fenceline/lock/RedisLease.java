@@ -80,6 +80,11 @@ class RedisLease implements Lease {
     /** What follows from the options, in nanoseconds. */
     record Timing(long grantedAt, long lease, long drift, long maxHold) {
 
+        /** How long a lease lasts for its holder, whose clock may run faster than that of the server. */
+        long validity() {
+            return lease - drift;
+        }
+
         static Timing of(LockOptions options, long grantedAt) {
             long lease = options.lease().toNanos();
             return new Timing(
@@ -300,7 +305,7 @@ class RedisLease implements Lease {
 
     /** When we stop to believe, by the monotonic clock. */
     long deadline() {
-        return proof.nano() + timing.lease() - timing.drift();
+        return proof.nano() + timing.validity();
     }
 
     boolean pastMaxHold() {
@@ -347,7 +352,7 @@ class RedisLease implements Lease {
         Proof last = proof;
         long wall = locks.clock().wallMicros();
         long nano = locks.clock().nanoTime();
-        if (nano - last.nano() >= timing.lease() - timing.drift()) {
+        if (nano - last.nano() >= timing.validity()) {
             return pastMaxHold() ? Reason.MAX_HOLD : Reason.DEADLINE_PASSED;
         }
         long wallAhead = (wall - last.wallMicros()) * 1_000 - (nano - last.nano());

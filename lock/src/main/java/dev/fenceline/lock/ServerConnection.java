@@ -69,9 +69,10 @@ final class ServerConnection {
         return links.begin(open(Network.CONNECT_TIMEOUT, checks, listening));
     }
 
-    /** Makes the first connection, for as long as it takes. */
-    void connectForGood() {
+    /** Makes the first connection, for as long as it takes. Ends as the first attempt does. */
+    CompletableFuture<Void> connectForGood() {
         first = links.beginForGood(openWhileInUse(Network.CONNECT_TIMEOUT));
+        return first;
     }
 
     /** Ends when the first connection of {@link #connectForGood()} is there, or has failed. */

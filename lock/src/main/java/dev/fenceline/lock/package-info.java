@@ -1,4 +1,4 @@
-/** Redis locks whose grants carry a fencing token. Start at {@code RedisLocks}. */
+/** Redis locks whose grants carry a fencing token. Start at {@code RedisLocks}, or at {@code Redlock} for independent masters. */
 @NullMarked
 package dev.fenceline.lock;
 

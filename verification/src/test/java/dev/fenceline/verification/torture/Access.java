@@ -3,11 +3,14 @@ package dev.fenceline.verification.torture;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.lock.RedisLocks;
+import dev.fenceline.lock.Redlock;
+import dev.fenceline.lock.RedlockConnector;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.internal.HostAndPort;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DnsResolver;
 import io.lettuce.core.resource.MappingSocketAddressResolver;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -17,7 +20,7 @@ import java.util.stream.Collectors;
 /**
  * How a process reaches the servers, as one word of a command line.
  *
- * @param uris of one server, of Sentinels, or of the nodes of a Cluster
+ * @param uris of one server, of Sentinels, of the nodes of a Cluster, or of independent masters
  * @param detours ports that are reached through another port, that of a proxy; also those that a Sentinel or a node names
  */
 record Access(Kind kind, List<String> uris, Map<Integer, Integer> detours) {
@@ -25,11 +28,15 @@ record Access(Kind kind, List<String> uris, Map<Integer, Integer> detours) {
     /** The size of each of Lettuce's pools, as with the resources that locks make for themselves. */
     static final int POOL = 2;
 
+    /** A few round trips of a busy machine. */
+    private static final Duration NODE_TIMEOUT = Duration.ofMillis(100);
+
     /** Which kind of deployment. */
     enum Kind {
         SINGLE,
         SENTINEL,
-        CLUSTER
+        CLUSTER,
+        REDLOCK
     }
 
     /** The same under a name by which servers list the connections. */
@@ -78,16 +85,32 @@ record Access(Kind kind, List<String> uris, Map<Integer, Integer> detours) {
     }
 
     Locks connect(ClientResources resources, LockOptions options) {
-        return kind == Kind.CLUSTER
-                ? RedisLocks.on(resources)
-                        .connectCluster(uris.stream().map(RedisURI::create).toList(), options)
-                : RedisLocks.on(resources).connect(uris.get(0), options);
+        return switch (kind) {
+            case CLUSTER -> RedisLocks.on(resources).connectCluster(nodes(), options);
+            case REDLOCK -> redlock(options).on(resources).connect();
+            default -> RedisLocks.on(resources).connect(uris.get(0), options);
+        };
     }
 
     /** As most programs connect: with resources of the locks alone. */
     Locks connect(LockOptions options) {
-        return kind == Kind.CLUSTER
-                ? RedisLocks.connectCluster(uris.stream().map(RedisURI::create).toList(), options)
-                : RedisLocks.connect(uris.get(0), options);
+        return switch (kind) {
+            case CLUSTER -> RedisLocks.connectCluster(nodes(), options);
+            case REDLOCK -> redlock(options).connect();
+            default -> RedisLocks.connect(uris.get(0), options);
+        };
+    }
+
+    /** As the first of all who use these independent masters. */
+    void firstStart(LockOptions options) {
+        RedlockConnector unused = redlock(options).firstStart();
+    }
+
+    private RedlockConnector redlock(LockOptions options) {
+        return Redlock.of(nodes()).options(options).nodeTimeout(NODE_TIMEOUT);
+    }
+
+    private List<RedisURI> nodes() {
+        return uris.stream().map(RedisURI::create).toList();
     }
 }

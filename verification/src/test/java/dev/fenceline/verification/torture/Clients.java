@@ -29,12 +29,16 @@ final class Clients {
     private Clients() {}
 
     static JournalCheck.Bounds bounds() {
-        return new JournalCheck.Bounds(
-                WAIT.plus(COMMAND_TIMEOUT),
-                COMMAND_TIMEOUT,
-                SLACK,
-                RECOVERY,
-                LEASE,
+        return bounds(
                 new CalmCheck.Bounds(3 * WAITERS, TURN.multipliedBy(WAITERS), Duration.ofSeconds(1), 4 * PROCESSES));
+    }
+
+    /** Where processes do not queue, and each asks again after a random time: nobody is refused, but anybody may be overtaken. */
+    static JournalCheck.Bounds boundsWithoutOrder() {
+        return bounds(new CalmCheck.Bounds(Integer.MAX_VALUE, WAIT, Duration.ofSeconds(2), 20 * PROCESSES));
+    }
+
+    private static JournalCheck.Bounds bounds(CalmCheck.Bounds calm) {
+        return new JournalCheck.Bounds(WAIT.plus(COMMAND_TIMEOUT), COMMAND_TIMEOUT, SLACK, RECOVERY, LEASE, calm);
     }
 }

@@ -25,6 +25,21 @@ interface Deployment {
     /** Those of the servers that take writes now. */
     List<RedisProcess> masters();
 
+    /** On how many of the servers each process listens. */
+    default int subscriptions() {
+        return 1;
+    }
+
+    /** What stays in the data when nobody holds a lock, behind the prefix and the version. */
+    default String keysThatStay() {
+        return "\\{b[0-9]+}:(counter|boot)";
+    }
+
+    /** What is promised. */
+    default JournalCheck.Bounds bounds() {
+        return Clients.bounds();
+    }
+
     /** In the order in which they happen. */
     List<Fault> faults(Pace pace);
 

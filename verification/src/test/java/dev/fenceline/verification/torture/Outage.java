@@ -21,7 +21,9 @@ record Outage(String name, long from, long to, long settled, Masters masters, Se
          * A replaced master that nobody told to stop, until clients have asked where the master is. Order between tokens of the
          * two is not promised that long.
          */
-        TWO
+        TWO,
+        /** A majority of independent ones that remember what they granted: no lease ends without its holder's knowledge. */
+        MAJORITY
     }
 
     /** Clients ask once a second; the rest is for the answer and a new connection. Sentinel itself would take 8 s and more. */
@@ -37,6 +39,9 @@ record Outage(String name, long from, long to, long settled, Masters masters, Se
 
     /** Whether leases may end without their holders' knowledge, from then to then. */
     boolean unsettles(long begin, long end, Duration lease) {
+        if (masters == Masters.MAJORITY) {
+            return false;
+        }
         long over = masters == Masters.TWO ? splitUntil() : settled;
         return from <= begin && end <= over + lease.toNanos();
     }

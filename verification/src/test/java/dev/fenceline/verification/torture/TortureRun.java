@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
  */
 final class TortureRun implements AutoCloseable {
 
-    private static final String PREFIX = "torture";
+    static final String PREFIX = "torture";
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Duration PARTITION = Duration.ofSeconds(5);
 
@@ -81,7 +81,7 @@ final class TortureRun implements AutoCloseable {
             }
             strike(faults.get(i));
         }
-        holdAtLeast(Clients.bounds().recovery().plusSeconds(2), length.minusNanos(System.nanoTime() - began));
+        holdAtLeast(deployment.bounds().recovery().plusSeconds(2), length.minusNanos(System.nanoTime() - began));
         verifyNothingWasLeftBehind();
         stopClients();
     }
@@ -125,7 +125,7 @@ final class TortureRun implements AutoCloseable {
                     .isPositive();
             assertThat(footprint.count("subscriptions at servers"))
                     .as("subscriptions of process %d in %s", i, footprint)
-                    .isEqualTo(1);
+                    .isEqualTo(deployment.subscriptions());
             least.add(footprint.withFullPools());
         }
         System.out.println(deployment.access().kind() + ": " + least);
@@ -148,7 +148,7 @@ final class TortureRun implements AutoCloseable {
                     .untilAsserted(() -> {
                         Footprint now = footprint(client);
                         assertThat(now.beyond(footprints.get(client))).isEmpty();
-                        assertThat(now.count("subscriptions at servers")).isEqualTo(1);
+                        assertThat(now.count("subscriptions at servers")).isEqualTo(deployment.subscriptions());
                     });
         }
     }
@@ -215,7 +215,8 @@ final class TortureRun implements AutoCloseable {
                 IntStream.range(0, Clients.PROCESSES).mapToObj(this::journal).toList());
         System.out.println(deployment.access().kind() + ": " + journal.grants().size() + " grants, "
                 + journal.refusals().size() + " refusals, " + journal.stalls().size() + " stalls; " + describe());
-        assertThat(JournalCheck.violations(journal, outages, Clients.bounds())).isEmpty();
+        assertThat(JournalCheck.violations(journal, outages, deployment.bounds()))
+                .isEmpty();
         outages.stream()
                 .filter(outage -> !outage.spared().isEmpty())
                 .forEach(outage -> assertThat(journal.grants())
@@ -237,7 +238,7 @@ final class TortureRun implements AutoCloseable {
                 .isEqualTo(IntStream.range(0, Clients.PROCESSES)
                         .mapToObj(TortureRun::name)
                         .collect(Collectors.toSet()));
-        List<CalmCheck.Stretch> stretches = CalmCheck.stretches(journal, outages, Clients.bounds());
+        List<CalmCheck.Stretch> stretches = CalmCheck.stretches(journal, outages, deployment.bounds());
         assertThat(stretches).as("calm stretches, before and after all faults").hasSizeGreaterThanOrEqualTo(2);
         long calm = stretches.stream().mapToLong(CalmCheck.Stretch::ran).sum();
         long all = journal.grants().size();
@@ -273,7 +274,7 @@ final class TortureRun implements AutoCloseable {
             await("keys of locks have gone from " + master)
                     .atMost(Clients.LEASE.plusSeconds(5))
                     .untilAsserted(() -> assertThat(master.command("KEYS", "*").lines())
-                            .allMatch(key -> key.matches(PREFIX + ":v1:\\{b[0-9]+}:(counter|boot)")));
+                            .allMatch(key -> key.matches(PREFIX + ":v1:" + deployment.keysThatStay())));
         }
     }
 

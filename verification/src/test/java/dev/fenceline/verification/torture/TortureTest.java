@@ -36,6 +36,11 @@ class TortureTest {
         torture(ClusterNodes::new);
     }
 
+    @Test
+    void independentMastersThroughEveryFault() {
+        torture(IndependentMasters::new);
+    }
+
     private void torture(Function<EmbeddedServers, Deployment> topology) {
         try (EmbeddedServers servers = Servers.embedded();
                 TortureRun run = new TortureRun(topology.apply(servers), directory)) {

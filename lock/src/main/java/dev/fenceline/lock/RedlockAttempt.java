@@ -1,0 +1,182 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.FencingToken;
+import dev.fenceline.lock.LockTransport.AcquireReply;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt to get a lock from a majority of the nodes of Redlock. Never blocks.
+ *
+ * <p><b>A round</b> proposes one token to all nodes at once, and is won when a majority has granted that very token. A node that grants
+ * a token has found it above all that it granted before, and two majorities share a node: so no two rounds are won with one token, and
+ * one that begins after another was won has the higher one. Nothing in this depends on a clock. It would not hold if nodes drew the
+ * numbers themselves, or if an answer to an earlier round were counted with the answers to this one.
+ *
+ * <p><b>Refused for its number</b>, and not because somebody has it, the lock is asked for again at once, under the same holder, with a
+ * token that follows from what the nodes have just said. Those that granted the last one raise it.
+ *
+ * <p><b>An attempt that ends without the lock</b> releases each node that granted it or may have: also one whose answer comes later.
+ */
+final class RedlockAttempt {
+
+    /** Each further one means that a majority granted tokens of the same bucket to others meanwhile. */
+    private static final int MOST_ROUNDS = 8;
+
+    private static final long FARTHEST_FLOOR_MICROS = TimeUnit.HOURS.toMicros(24);
+
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
+    /** For whom, and what is special about it. */
+    record Request(UUID holder, long floor, @Nullable UUID predecessor) {}
+
+    /** The nodes, and how long each of them has for an answer. */
+    record Field(List<RedlockNode> nodes, Majority.Size size, long timeoutNanos, RoundLimits limits, Context context) {}
+
+    private final Field field;
+    private final LockKey lock;
+    private final Request request;
+    private final long began;
+    private final Suitors suitors;
+    private final CompletableFuture<AcquireReply> result = new CompletableFuture<>();
+
+    private final AtomicInteger rounds = new AtomicInteger();
+
+    private RedlockAttempt(Field field, LockKey lock, Request request) {
+        this.field = field;
+        this.lock = lock;
+        this.request = request;
+        this.began = field.context().clock().nanoTime();
+        this.suitors = new Suitors(field, lock, request);
+    }
+
+    /** Ends with a reply, or with a {@link SendFailure} where no majority said anything. */
+    static CompletableFuture<AcquireReply> of(Field field, LockKey lock, Request request) {
+        RedlockAttempt attempt = new RedlockAttempt(field, lock, request);
+        attempt.begin();
+        return attempt.result;
+    }
+
+    private void begin() {
+        if (lock.kind() == LockKind.EFFICIENCY) {
+            // There is no order to keep: the number tells this attempt from the next one of its holder.
+            run(NUMBERS.incrementAndGet(), request.floor());
+            return;
+        }
+        int bucket = field.context().keys().bucketOf(lock);
+        long[] counters =
+                field.nodes().stream().mapToLong(node -> node.counter(bucket)).toArray();
+        long median = median();
+        propose(Proposal.first(median, counters, field.size().needed(), request.floor()), median, request.floor());
+    }
+
+    /** What the nodes' clocks show now. A node that is away is counted as it was: its clock goes on. */
+    private long median() {
+        long now = field.context().clock().nanoTime();
+        long[] clocks = field.nodes().stream()
+                .map(node -> node.clock(now))
+                .filter(OptionalLong::isPresent)
+                .mapToLong(OptionalLong::getAsLong)
+                .toArray();
+        // Nobody has ever answered, and nobody will be asked without a connection.
+        return clocks.length == 0 ? 1 : Proposal.median(clocks);
+    }
+
+    private void propose(long token, long median, long floor) {
+        if (floor - median > FARTHEST_FLOOR_MICROS) {
+            end(new AcquireReply.FloorTooFar(floor, median));
+        } else if (token >= FencingToken.VALUE_LIMIT) {
+            end(new AcquireReply.Exhausted(token - 1, median));
+        } else {
+            run(token, floor);
+        }
+    }
+
+    private void run(long token, long floor) {
+        int unused = rounds.incrementAndGet();
+        RedlockRound.run(field, suitors.asking(token, floor), outcome -> ended(token, floor, outcome));
+    }
+
+    private void ended(long token, long floor, RedlockRound.Outcome outcome) {
+        if (outcome instanceof RedlockRound.Outcome.Won) {
+            won(token);
+        } else if (outcome instanceof RedlockRound.Outcome.Free free) {
+            again(free, floor);
+        } else if (outcome instanceof RedlockRound.Outcome.Refused refused) {
+            end(refused.reply());
+        } else if (outcome instanceof RedlockRound.Outcome.Unanswered unanswered) {
+            end(unanswered.failure());
+        }
+    }
+
+    private void won(long token) {
+        long elapsed = elapsed();
+        if (elapsed >= RedlockRound.validity(field.context())) {
+            end(new SendFailure(
+                    SendFailure.Kind.UNABLE,
+                    "a majority granted it only after " + TimeUnit.NANOSECONDS.toMillis(elapsed)
+                            + " ms, and the lease would be over",
+                    null));
+            return;
+        }
+        AcquireReply granted = new AcquireReply.Granted(lock.kind() == LockKind.FENCED ? token : 0);
+        result.complete(granted);
+    }
+
+    private void again(RedlockRound.Outcome.Free free, long floor) {
+        long passed = Math.max(floor, free.mark());
+        long median = median();
+        Proposal.Next next = Proposal.next(
+                free.figures(),
+                field.size().needed(),
+                median,
+                TimeUnit.NANOSECONDS.toMicros(
+                        field.context().options().clockStepTolerance().toNanos()),
+                passed);
+        RedlockRound.Outcome otherwise = free.otherwise();
+        if (next instanceof Proposal.Next.Wait wait && otherwise != null && wait.micros() > farthest()) {
+            // A clock is wrong by more than that; the others may do without it soon.
+            ended(wait.counter(), floor, otherwise);
+        } else if (next instanceof Proposal.Next.Wait wait) {
+            end(new AcquireReply.Wait(wait.micros(), wait.counter(), wait.serverTime()));
+        } else if (next instanceof Proposal.Next.Token token) {
+            boolean inTime = elapsed() + field.timeoutNanos()
+                    < field.context().commandTimeout().toNanos();
+            if (rounds.get() < MOST_ROUNDS && inTime) {
+                propose(token.value(), median, passed);
+            } else {
+                // Others of the bucket are always quicker; they are given a moment.
+                end(new AcquireReply.Busy(null));
+            }
+        }
+    }
+
+    /** How far a counter can be ahead of a clock that is right, right after a node was reborn. */
+    private long farthest() {
+        return TimeUnit.NANOSECONDS.toMicros(field.context()
+                .options()
+                .clockStepTolerance()
+                .plus(field.context().options().masterClockSkew())
+                .toNanos());
+    }
+
+    private long elapsed() {
+        return field.context().clock().nanoTime() - began;
+    }
+
+    private void end(AcquireReply reply) {
+        suitors.releaseAll();
+        result.complete(reply);
+    }
+
+    private void end(SendFailure failure) {
+        suitors.releaseAll();
+        result.completeExceptionally(failure);
+    }
+}

@@ -1,0 +1,134 @@
+package dev.fenceline.lock;
+
+import dev.fenceline.BackendMisconfiguredException;
+import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencelineException;
+import dev.fenceline.LockOptions;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/** Marks nodes that were never used, all of them or none. Connects for itself, and disconnects. */
+final class RedlockFirstStart {
+
+    private static final Duration LIMIT = Duration.ofMillis(5_500);
+
+    private static final Script FIRST = Script.load("redlock-first.lua");
+
+    /** A node, and what it says of itself: whether it was used, and its process. */
+    private record Answer(String name, String word, String process) {}
+
+    private final List<Link> links = new ArrayList<>();
+    private final String[] key;
+
+    private RedlockFirstStart(LockOptions options) {
+        this.key = new String[] {new KeySpace(options.keyPrefix()).node()};
+    }
+
+    static void of(Network network, List<RedisURI> nodes, LockOptions options) {
+        RedlockFirstStart start = new RedlockFirstStart(options);
+        try {
+            start.connect(network, nodes);
+            List<Answer> before = start.all("LOOK");
+            if (refuse(before)) {
+                List<Answer> unused = start.all("MARK");
+            }
+        } finally {
+            network.close();
+            network.shutDown(
+                    CompletableFuture.allOf(start.links.stream()
+                            .map(link -> link.connection().closeAsync())
+                            .toArray(CompletableFuture<?>[]::new)),
+                    options.commandTimeout());
+        }
+    }
+
+    private void connect(Network network, List<RedisURI> nodes) {
+        List<CompletableFuture<Link>> opening = new ArrayList<>();
+        for (RedisURI node : nodes) {
+            String name = "Redis at " + Uris.address(node);
+            opening.add(network.connect(node, Network.CONNECT_TIMEOUT)
+                    .thenApply(connection -> new Link(
+                            connection,
+                            new Incarnations(Incarnations.Knowledge.NONE).newConnection(),
+                            LockClock.system(),
+                            name,
+                            Network.CONNECT_TIMEOUT))
+                    .exceptionallyCompose(
+                            thrown -> CompletableFuture.failedFuture(ConnectFailure.of(name, Link.unwrapped(thrown)))));
+        }
+        FencelineException missing = null;
+        for (int i = 0; i < opening.size(); i++) {
+            try {
+                links.add(await("Redis at " + Uris.address(nodes.get(i)), opening.get(i)));
+            } catch (FencelineException e) {
+                missing = e;
+            }
+        }
+        if (missing != null) {
+            throw missing;
+        }
+    }
+
+    private List<Answer> all(String mode) {
+        List<CompletableFuture<Reply>> asked =
+                links.stream().map(link -> link.run(FIRST, key, mode)).toList();
+        List<Answer> answers = new ArrayList<>();
+        for (int i = 0; i < asked.size(); i++) {
+            String name = links.get(i).server();
+            List<String> words = await(name, asked.get(i)).words();
+            answers.add(new Answer(name, words.get(0), words.get(1)));
+        }
+        return answers;
+    }
+
+    /** Whether all of them are new; false where all of them were marked before. */
+    private static boolean refuse(List<Answer> answers) {
+        Map<String, String> processes = new HashMap<>();
+        for (Answer answer : answers) {
+            String other = processes.putIfAbsent(answer.process(), answer.name());
+            if (other != null) {
+                throw new BackendMisconfiguredException(
+                        "No node was marked: " + other + " and " + answer.name()
+                                + " are one server, or one is a replica of the other. Name each server once.",
+                        null);
+            }
+        }
+        List<String> used = answers.stream()
+                .filter(answer -> answer.word().equals("used"))
+                .map(Answer::name)
+                .toList();
+        if (!used.isEmpty() && used.size() < answers.size()) {
+            List<String> empty = answers.stream()
+                    .map(Answer::name)
+                    .filter(name -> !used.contains(name))
+                    .toList();
+            throw new BackendMisconfiguredException(
+                    "No node was marked: " + String.join(", ", used)
+                            + " was used before, so this is no first start, and "
+                            + String.join(", ", empty)
+                            + " is new or lost its data. It grants nothing for one lease once somebody connects, and then goes on;"
+                            + " leave it to that.",
+                    null);
+        }
+        return used.isEmpty();
+    }
+
+    private static <T> T await(String name, CompletableFuture<T> answer) {
+        try {
+            return Uninterruptibly.await(answer, LIMIT);
+        } catch (SendFailure failure) {
+            if (failure.getCause() instanceof FencelineException ours) {
+                throw ours;
+            }
+            throw new BackendUnavailableException(
+                    "No node was marked: " + name + " did not answer (" + failure.getMessage()
+                            + "), and a first start is one of all nodes. Start it, and call this again.",
+                    failure);
+        }
+    }
+}
