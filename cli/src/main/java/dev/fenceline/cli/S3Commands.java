@@ -66,7 +66,8 @@ final class S3Commands extends Group {
     /** What doctor and probe ask. */
     static S3ProbeReport probe(S3Options s3, Terminal terminal) {
         try (S3Options.Bucket bucket = s3.connect();
-                Progress ignored = Progress.of(terminal, "Probing the store")) {
+                Progress progress = Progress.of(terminal, "Probing")) {
+            progress.now("Probing bucket '" + bucket.name() + "'");
             return S3Probe.of(bucket.client(), bucket.name()).run();
         }
     }

@@ -90,7 +90,7 @@ final class FaultTable implements AutoCloseable {
     private static String documented(List<String> rows, FaultCase one) {
         S3Format format = one.step().format();
         int first = format == S3Format.ENVELOPE ? HEAD : HEAD + Harm.values().length + HEAD;
-        int row = first + one.harm().ordinal();
+        int row = first + List.of(Harm.values()).indexOf(one.harm());
         int column = 2 + steps(format).indexOf(one.step());
         String[] cells = row < rows.size() ? rows.get(row).split("\\|") : new String[0];
         String[] told = column < cells.length ? cells[column].strip().split("; ") : new String[] {"nothing"};
