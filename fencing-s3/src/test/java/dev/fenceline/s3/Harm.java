@@ -17,6 +17,7 @@ enum Harm {
     REFUSED_AFTERWARDS("412, done", (request, cut) -> request.answerAfterwards(412, "PreconditionFailed"));
 
     private final String words;
+
     @SuppressWarnings("ImmutableEnumChecker") // the functions capture nothing
     private final BiFunction<OnRequest, FaultProxy.Cut, S3FaultProxy.Armed> harm;
 
