@@ -7,7 +7,6 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -190,19 +189,10 @@ final class LocalPostgres implements PostgresProcess {
 
     @Override
     public synchronized void crash() {
-        // Stopped first, or it could make another process after these were collected; and collected while they are its
-        // descendants,
-        // since orphans are nobody's. A backend would notice the end of the postmaster only when it next waits, and
-        // could still
-        // commit until then; and it keeps the shared memory, without which the server does not come up again.
-        ProcessTable.stop(pid);
-        List<ProcessHandle> processes = ProcessHandle.of(pid)
-                .map(postmaster -> postmaster.descendants().toList())
-                .orElse(List.of());
-        ProcessTable.signal("KILL", pid);
-        processes.forEach(ProcessHandle::destroyForcibly);
-        ProcessTable.awaitGone(pid);
-        processes.forEach(process -> ProcessTable.awaitGone(process.pid()));
+        // A backend would notice the end of the postmaster only when it next waits, and could still commit until then;
+        // and it keeps the
+        // shared memory, without which the server does not come up again.
+        ProcessTable.killWithDescendants(pid);
         stop();
     }
 

@@ -67,6 +67,24 @@ final class ProcessTable {
         }
     }
 
+    /**
+     * Ends a process and all that it has made, and returns when they are gone. It is stopped first, or it could make another one after
+     * these were collected; and they are collected while they are its descendants, since orphans are nobody's.
+     */
+    static void killWithDescendants(long pid) {
+        if (gone(pid)) {
+            return;
+        }
+        stop(pid);
+        List<ProcessHandle> made = ProcessHandle.of(pid)
+                .map(process -> process.descendants().toList())
+                .orElse(List.of());
+        signal("KILL", pid);
+        made.forEach(ProcessHandle::destroyForcibly);
+        awaitGone(pid);
+        made.forEach(process -> awaitGone(process.pid()));
+    }
+
     static void signal(String name, long pid) {
         if (windows()) {
             throw new IllegalStateException("Process " + pid + " was not sent SIG" + name

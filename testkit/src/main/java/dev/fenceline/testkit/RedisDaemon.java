@@ -105,9 +105,9 @@ abstract class RedisDaemon implements RedisServer, ServerProcess {
             }
         }
 
+        /** With a child that saves, which would go on, and write into the directory of the next start, or of nobody. */
         void kill() {
-            process.destroyForcibly();
-            ProcessTable.awaitGone(process.pid());
+            ProcessTable.killWithDescendants(process.pid());
             Reaper.forget(process.pid());
         }
     }

@@ -53,6 +53,21 @@ class EmbeddedRedisTest {
     }
 
     @Test
+    void aKillEndsAChildThatSavesAsWell() {
+        RedisProcess redis = servers.redis(RedisSpec.master());
+        redis.command("SET", "k", "v");
+        redis.command("CONFIG", "SET", "rdb-key-save-delay", "60000000");
+        redis.command("BGSAVE");
+        List<ProcessHandle> children =
+                ProcessHandle.of(redis.pid()).orElseThrow().children().toList();
+        assertThat(children).hasSize(1);
+
+        redis.kill();
+
+        assertThat(children).allMatch(child -> ProcessTable.gone(child.pid()));
+    }
+
+    @Test
     void withPersistenceAKillForgetsNothing() {
         RedisProcess redis = servers.redis(RedisSpec.master().persistent());
         redis.command("SET", "k", "v");
