@@ -24,7 +24,7 @@ import software.amazon.awssdk.services.s3.S3Client;
  * <p><b>Guarantees:</b> writes, reads and removes objects under its prefix only.
  *
  * <p><b>Not guaranteed:</b> that a race which the store loses rarely is seen: 35 races of 16 writers are run. A store that lets two
- * of them win in one race of five is found with a probability of 99.9 %.
+ * of them win in one race of five is found with a probability of 99.9 %. Races that nobody wins are run again and do not count.
  *
  * <p><b>Blocking:</b> some 600 small requests, 16 at a time.
  *
