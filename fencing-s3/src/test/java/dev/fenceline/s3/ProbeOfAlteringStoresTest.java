@@ -35,20 +35,29 @@ class ProbeOfAlteringStoresTest {
                         headers(answer -> answer.putHeader("Content-Encoding", "gzip,aws-chunked"))),
                 Arguments.of("s3-metadata-lost", headers(answer -> answer.removeHeader("x-amz-meta-fenceline-probe"))),
                 Arguments.of("s3-if-match-refused", headers(answer -> answer.putHeader("ETag", "\"always the same\""))),
-                Arguments.of("s3-bytes-changed", new Altering(UnaryOperator.identity(), Optional.of(new byte[] {1}))));
+                Arguments.of(
+                        "s3-etag-of-write",
+                        new Altering(
+                                SdkHttpMethod.PUT,
+                                answer -> answer.putHeader("ETag", "\"of the write\""),
+                                Optional.empty())),
+                Arguments.of(
+                        "s3-bytes-changed",
+                        new Altering(SdkHttpMethod.GET, UnaryOperator.identity(), Optional.of(new byte[] {1}))));
     }
 
     private static Altering headers(UnaryOperator<SdkHttpResponse.Builder> change) {
-        return new Altering(change, Optional.empty());
+        return new Altering(SdkHttpMethod.GET, change, Optional.empty());
     }
 
-    /** Changes the answers to GET. */
-    private record Altering(UnaryOperator<SdkHttpResponse.Builder> headers, Optional<byte[]> body)
+    /** Changes the answers to requests of one method. */
+    private record Altering(
+            SdkHttpMethod method, UnaryOperator<SdkHttpResponse.Builder> headers, Optional<byte[]> body)
             implements ExecutionInterceptor {
 
         @Override
         public SdkHttpResponse modifyHttpResponse(Context.ModifyHttpResponse context, ExecutionAttributes attributes) {
-            return context.httpRequest().method() == SdkHttpMethod.GET
+            return context.httpRequest().method() == method
                     ? headers.apply(context.httpResponse().toBuilder()).build()
                     : context.httpResponse();
         }
@@ -56,7 +65,7 @@ class ProbeOfAlteringStoresTest {
         @Override
         public Optional<InputStream> modifyHttpResponseContent(
                 Context.ModifyHttpResponse context, ExecutionAttributes attributes) {
-            boolean isObject = context.httpRequest().method() == SdkHttpMethod.GET
+            boolean isObject = context.httpRequest().method() == method
                     && context.httpResponse().statusCode() == 200;
             return isObject && body.isPresent() ? body.map(ByteArrayInputStream::new) : context.responseBody();
         }
