@@ -2,15 +2,22 @@ package dev.fenceline.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.testkit.AtomicS3;
 import dev.fenceline.testkit.FaultProxy.Cut;
 import dev.fenceline.testkit.S3FaultProxy;
 import dev.fenceline.testkit.SharedServers;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
@@ -137,6 +144,43 @@ class DoubtfulAnswerTest {
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageStartingWith("Read on " + store.resource(key) + " failed: ")
                 .hasMessageEndingWith(". Nothing was changed; try again.");
+    }
+
+    /** The answer has begun in time, and its rest never comes. */
+    @Test
+    void anAnswerThatStopsInItsMiddleEndsWithTheRequestTimeout() throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        HttpServer stalling = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        ExecutorService threads = Executors.newCachedThreadPool();
+        stalling.setExecutor(threads);
+        stalling.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, 1_000);
+            exchange.getResponseBody().write(new byte[10]);
+            exchange.getResponseBody().flush();
+            await(over);
+            exchange.close();
+        });
+        stalling.start();
+        URI endpoint = URI.create("http://127.0.0.1:" + stalling.getAddress().getPort());
+        try (S3Client slow = TestStore.client(SharedServers.s3(), endpoint, builder -> {})) {
+            EnvelopeFence other = store.by(slow).envelope(REQUEST);
+            // Three tries of a second each; the client's own limit is ten times as long.
+            assertTimeoutPreemptively(
+                    Duration.ofSeconds(25),
+                    () -> assertThatThrownBy(() -> other.read(key)).isInstanceOf(BackendUnavailableException.class));
+        } finally {
+            over.countDown();
+            stalling.stop(0);
+            threads.shutdownNow();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test
