@@ -95,8 +95,7 @@ record Race(Store store, Duration requestTimeout) {
         }
     }
 
-    private BackendUnavailableException undecided(
-            String key, int run, int won, int rounds, RuntimeException failure) {
+    private BackendUnavailableException undecided(String key, int run, int won, int rounds, RuntimeException failure) {
         return Refusals.unanswered(
                 "Probe",
                 store.resource(key),

@@ -8,7 +8,6 @@ import com.sun.net.httpserver.HttpServer;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.testkit.AtomicS3;
-import dev.fenceline.testkit.FaultProxy.Cut;
 import dev.fenceline.testkit.S3FaultProxy;
 import dev.fenceline.testkit.SharedServers;
 import java.net.InetSocketAddress;

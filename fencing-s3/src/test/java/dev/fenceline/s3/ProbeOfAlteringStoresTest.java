@@ -51,8 +51,7 @@ class ProbeOfAlteringStoresTest {
     }
 
     /** Changes the answers to requests of one method. */
-    private record Altering(
-            SdkHttpMethod method, UnaryOperator<SdkHttpResponse.Builder> headers, Optional<byte[]> body)
+    private record Altering(SdkHttpMethod method, UnaryOperator<SdkHttpResponse.Builder> headers, Optional<byte[]> body)
             implements ExecutionInterceptor {
 
         @Override

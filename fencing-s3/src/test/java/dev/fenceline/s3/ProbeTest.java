@@ -180,8 +180,9 @@ class ProbeTest {
             assertThatThrownBy(() -> S3Fence.envelope().on(client, bucket))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageStartingWith("Probe on S3 object 's3://" + bucket + "/.fenceline-probe/")
-                    .hasMessageContaining("failed: 503 SlowDown. Of 20 races of 16 writers 0 had a winner, and 10 are needed"
-                            + " to tell whether a second one could have won.");
+                    .hasMessageContaining(
+                            "failed: 503 SlowDown. Of 20 races of 16 writers 0 had a winner, and 10 are needed"
+                                    + " to tell whether a second one could have won.");
         }
     }
 

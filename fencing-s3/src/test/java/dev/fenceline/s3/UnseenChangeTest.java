@@ -119,8 +119,12 @@ class UnseenChangeTest {
         PointerClaim here = fence.claim(TestStore.token(key), key);
         here.write(S3Body.of("0"));
         String seen = here.read().orElseThrow().text();
-        fence.resume(here.token(), key).update(content -> S3Body.of(content.orElseThrow().text() + " there"));
-        proxy.on("data", request -> request.method().equals("GET") && request.key().contains(".data/"))
+        fence.resume(here.token(), key)
+                .update(content -> S3Body.of(content.orElseThrow().text() + " there"));
+        proxy.on(
+                        "data",
+                        request ->
+                                request.method().equals("GET") && request.key().contains(".data/"))
                 .answerInstead(503, "SlowDown");
         assertThatThrownBy(here::read).isInstanceOf(BackendUnavailableException.class);
         assertThatThrownBy(() -> here.write(S3Body.of(seen + " here"))).isInstanceOf(RetryableConflictException.class);
@@ -139,8 +143,10 @@ class UnseenChangeTest {
         OutcomeUnknownException unknown = unknown(claim, "after");
         assertThatThrownBy(() -> claim.write(S3Body.of("next")))
                 .isInstanceOf(RetryableConflictException.class)
-                .hasMessage("Write on " + store.resource(key) + " refused: what became of an earlier write of this claim, token "
-                        + claim.token() + ", was not known, so it has not been seen what this one would replace. Nothing"
+                .hasMessage("Write on " + store.resource(key)
+                        + " refused: what became of an earlier write of this claim, token "
+                        + claim.token()
+                        + ", was not known, so it has not been seen what this one would replace. Nothing"
                         + " happened, and the claim is still good: read, or resolve() that write, then write.");
         assertThat(unknown.resolve()).isEqualTo(Resolution.APPLIED);
         claim.write(S3Body.of("next"));
