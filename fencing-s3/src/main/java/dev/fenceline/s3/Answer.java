@@ -20,7 +20,8 @@ sealed interface Answer {
     record Conflict(RuntimeException cause) implements Answer {}
 
     /**
-     * The condition does not hold (412, or 404 where there is no such key), and no earlier attempt of the client can be the reason.
+     * The condition does not hold (412, or 404 where there is no such key), and no earlier attempt of the client can be the reason. But
+     * something between the client and the store may have sent it twice.
      *
      * @param cause what the client said
      */
@@ -32,6 +33,11 @@ sealed interface Answer {
      * @param cause what the client said
      */
     record Unclear(RuntimeException cause) implements Answer {}
+
+    /** Tells whether this leaves open that the write was done. It was not if another one was under way, or there is nothing. */
+    default boolean isInDoubt() {
+        return this instanceof Unclear || (this instanceof Refused refused && Failures.status(refused.cause()) != 404);
+    }
 
     /** What to tell as the cause; none if it is done. */
     default Optional<RuntimeException> failure() {

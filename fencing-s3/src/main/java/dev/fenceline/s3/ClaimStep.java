@@ -67,14 +67,11 @@ final class ClaimStep<P> {
     }
 
     private Version<P> admit(Effort effort) {
-        if (lease != null) {
-            // Nothing was sent yet: a claim after the deadline would only push a live holder aside.
-            lease.requireHeld();
-        }
+        requireLease(null);
         int races = 0;
         int failures = 0;
+        @Nullable RuntimeException failure = null;
         while (true) {
-            RuntimeException failure;
             try {
                 Documents.Seen<P> seen = documents.look(key, effort);
                 requireNotFromTheFuture(seen.date());
@@ -84,6 +81,7 @@ final class ClaimStep<P> {
                 Document<P> claimed = seen.version()
                         .map(version -> version.document().claimedBy(token))
                         .orElseGet(this::first);
+                requireLease(failure);
                 Answer answer = documents.put(key, claimed, condition(seen), effort);
                 if (answer instanceof Answer.Done done) {
                     return new Version<>(claimed, done.etag());
@@ -107,6 +105,17 @@ final class ClaimStep<P> {
                 throw unanswered(failure);
             }
             effort.pause(failures);
+        }
+    }
+
+    /** A claim after the deadline would only push a live holder aside. */
+    private void requireLease(@Nullable RuntimeException earlier) {
+        if (earlier != null) {
+            if (!mayBeSentAgain()) {
+                throw unanswered(earlier);
+            }
+        } else if (lease != null) {
+            lease.requireHeld();
         }
     }
 

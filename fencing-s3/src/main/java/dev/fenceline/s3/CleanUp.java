@@ -25,7 +25,8 @@ import software.amazon.awssdk.services.s3.model.S3Object;
  * own token may be about to be named, and data of a newer token came after the pointer was read; both stay. What a pointer
  * names later it named before, or has sent anew; so what was out of reach stays so.
  *
- * <p>The grace age is for readers, who may have read an older pointer and not yet the data. They would read the pointer again.
+ * <p>The grace age spares readers who have read an older pointer and not yet the data; else they read the pointer again. It counts from
+ * when the data was written: when it was replaced stands nowhere.
  */
 final class CleanUp {
 

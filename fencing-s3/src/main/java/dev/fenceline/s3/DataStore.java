@@ -79,7 +79,13 @@ record DataStore(Store store, FenceSettings settings) {
             if (Failures.isSetting(e)) {
                 throw Refusals.setting("Read", store.resource(object.key()), e);
             }
-            throw Refusals.unanswered("Read", store.resource(object.key()), "Nothing was changed; try again.", e);
+            throw unanswered(object, e);
+        } catch (RuntimeException e) {
+            throw unanswered(object, e);
         }
+    }
+
+    private BackendUnavailableException unanswered(DataObject object, RuntimeException failure) {
+        return Refusals.unanswered("Read", store.resource(object.key()), "Nothing was changed; try again.", failure);
     }
 }

@@ -18,7 +18,7 @@ public final class EnvelopeClaim extends ObjectClaim {
 
     @Override
     public Optional<S3Content> read() {
-        return content(session.read().document());
+        return session.read(seen -> content(seen.document()));
     }
 
     @Override

@@ -54,7 +54,7 @@ public abstract sealed class ObjectFence<C extends ObjectClaim> permits Envelope
      * @param lease what was acquired
      * @param key of the object, whether or not it exists
      * @return the right to write it
-     * @throws dev.fenceline.LeaseLostException when the lease is over; nothing was sent
+     * @throws dev.fenceline.LeaseLostException when the lease is over; nothing was written
      * @throws dev.fenceline.StaleTokenException when a newer token was claimed
      * @throws dev.fenceline.TokenRejectedException when the object belongs to another lock, or the token is from the far future
      * @throws dev.fenceline.RetryableConflictException when older holders kept writing; claim again

@@ -38,7 +38,7 @@ public final class PointerClaim extends ObjectClaim {
 
     @Override
     public Optional<S3Content> read() {
-        return session.alone(() -> single(session.read().document()));
+        return session.read(seen -> single(seen.document()));
     }
 
     private Optional<S3Content> single(Document<List<DataObject>> pointer) {
@@ -55,7 +55,7 @@ public final class PointerClaim extends ObjectClaim {
      * @return by name; empty when nothing was written yet, or it was deleted
      */
     public Map<String, S3Content> readAll() {
-        return session.alone(() -> contents(session.read().document()));
+        return session.read(seen -> contents(seen.document()));
     }
 
     /** Data that is gone was replaced, so there is somebody who has done so: newer than us, or of the same claim. */
@@ -63,7 +63,7 @@ public final class PointerClaim extends ObjectClaim {
         try {
             return reading.contents(pointer.payload(), pointer.token());
         } catch (DataGone e) {
-            UUID now = session.read().document().header().writeId();
+            UUID now = session.look("Read").document().header().writeId();
             if (now.equals(pointer.header().writeId())) {
                 throw reading.missing(session.key(), e);
             }

@@ -83,8 +83,8 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
     }
 
     /**
-     * Tells where the data lies, for presigned reads: the data under one of these keys never changes. It may be removed, after it was
-     * replaced and as old as the grace age of the clean-up.
+     * Tells where the data lies, for presigned reads: the data under one of these keys never changes. A clean-up may remove it as soon as it
+     * is replaced, a newer holder has claimed, and it is as old as the grace age.
      *
      * @param key of the pointer
      * @return the objects; empty when nothing was written yet, or it was deleted
@@ -102,7 +102,7 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      * Lists what {@link #cleanUp} would remove now.
      *
      * @param key of the pointer
-     * @param grace how long readers may take who have read an older pointer, zero or more
+     * @param grace how old data must be, from when it was written, zero or more
      * @return data that no pointer can name any more
      * @throws IllegalArgumentException when the grace age is negative
      */
@@ -117,13 +117,14 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      * <p><b>Guarantees:</b> nothing is removed that the pointer names, or that a claim which is still good can make it name: only what older
      * tokens than the pointer's have sent. So what a session replaces stays until somebody newer claims.
      *
-     * <p><b>Not guaranteed:</b> that presigned reads and streams of older data go on beyond the grace age.
+     * <p><b>Not guaranteed:</b> that presigned reads of replaced data go on. The grace age is that of the data, as nothing tells when it was
+     * replaced: what is older may go right after its replacement. {@link #read}, {@link #readAll} and {@link #open} then read the pointer again.
      *
      * <p><b>Errors:</b> what the store does not let go is in the result. Those of {@link #readAll} when the pointer cannot be read or the
      * data not be listed.
      *
      * @param key of the pointer
-     * @param grace how long readers may take who have read an older pointer, zero or more; by the store's clock
+     * @param grace how old data must be, from when it was written, zero or more; by the store's clock
      * @return what was removed and what not
      * @throws IllegalArgumentException when the grace age is negative
      */

@@ -1,5 +1,6 @@
 package dev.fenceline.s3;
 
+import dev.fenceline.BackendUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Several writers with one condition at the same time, of which one may succeed. A store that checks first and writes then passes any
@@ -22,6 +24,7 @@ import java.util.function.Supplier;
 record Race(Store store, Duration requestTimeout) {
 
     private static final int WRITERS = 16;
+    private static final int RUNS_FOR_EACH = 2;
 
     /** What the writers race for. */
     @FunctionalInterface
@@ -36,26 +39,20 @@ record Race(Store store, Duration requestTimeout) {
     /**
      * What a race has left.
      *
-     * @param wrong empty when it had a single winner
+     * @param wrong empty when it had a single winner, or none
+     * @param isWon whether it had one
      * @param after what stands now
+     * @param failure what a loser was told
      */
-    private record Round(Optional<String> wrong, Optional<Version<byte[]>> after) {}
-
-    /** Several races among the same writers. */
-    @FunctionalInterface
-    private interface Races {
-        Optional<String> among(ExecutorService writers);
-    }
+    private record Round(
+            Optional<String> wrong,
+            boolean isWon,
+            Optional<Version<byte[]>> after,
+            Optional<RuntimeException> failure) {}
 
     /** An object that is not there is to be made. */
     Optional<String> creating(int rounds, Supplier<String> keys) {
-        return run(writers -> {
-            Optional<String> wrong = Optional.empty();
-            for (int i = 0; i < rounds && wrong.isEmpty(); i++) {
-                wrong = round(writers, keys.get(), Optional.empty()).wrong();
-            }
-            return wrong;
-        });
+        return run(rounds, keys, Optional.empty(), after -> Optional.empty());
     }
 
     /** An object is to be replaced. */
@@ -64,26 +61,47 @@ record Race(Store store, Duration requestTimeout) {
         try (Effort effort = Effort.of(requestTimeout, requestTimeout)) {
             store.put(key, Formats.ENVELOPE, S3Probe.document("before"), Condition.absent(), effort);
         }
-        return run(writers -> {
-            Round last = new Round(Optional.empty(), look(key));
-            for (int i = 0; i < rounds && last.wrong().isEmpty(); i++) {
-                last = round(writers, key, last.after());
-            }
-            return last.wrong();
-        });
+        return run(rounds, () -> key, look(key), UnaryOperator.identity());
     }
 
-    private Optional<String> run(Races races) {
+    /** Of a race that nobody has won it is not known whether two could have won it; so it does not count. */
+    private Optional<String> run(
+            int rounds,
+            Supplier<String> keys,
+            Optional<Version<byte[]>> first,
+            UnaryOperator<Optional<Version<byte[]>>> before) {
         ExecutorService writers = Executors.newFixedThreadPool(WRITERS, task -> {
             Thread thread = new Thread(task, "fenceline-s3-probe");
             thread.setDaemon(true);
             return thread;
         });
         try {
-            return races.among(writers);
+            Optional<Version<byte[]>> after = first;
+            int won = 0;
+            for (int run = 1; ; run++) {
+                String key = keys.get();
+                Round round = round(writers, key, before.apply(after));
+                won += round.isWon() ? 1 : 0;
+                if (round.wrong().isPresent() || won == rounds) {
+                    return round.wrong();
+                }
+                if (run == RUNS_FOR_EACH * rounds) {
+                    throw undecided(key, run, won, rounds, round.failure().orElseThrow());
+                }
+                after = round.after();
+            }
         } finally {
             writers.shutdownNow();
         }
+    }
+
+    private BackendUnavailableException undecided(String key, int run, int won, int rounds, RuntimeException failure) {
+        return Refusals.unanswered(
+                "Probe",
+                store.resource(key),
+                "Of " + run + " races of " + WRITERS + " writers " + won + " had a winner, and " + rounds
+                        + " are needed to tell whether a second one could have won. Try again when the store is less busy.",
+                failure);
     }
 
     private Round round(ExecutorService writers, String key, Optional<Version<byte[]>> before) {
@@ -91,7 +109,13 @@ record Race(Store store, Duration requestTimeout) {
                 before.map(version -> Condition.unchanged(version.etag())).orElseGet(Condition::absent);
         List<Ran> ran = run(writers, key, condition);
         Optional<Version<byte[]>> after = look(key);
-        return new Round(wrong(ran, before, after), after);
+        return new Round(
+                wrong(ran, before, after),
+                ran.stream().anyMatch(writer -> writer.answer() instanceof Answer.Done),
+                after,
+                ran.stream()
+                        .flatMap(writer -> writer.answer().failure().stream())
+                        .findFirst());
     }
 
     private List<Ran> run(ExecutorService writers, String key, Condition condition) {

@@ -60,6 +60,14 @@ final class Refusals {
                 failure);
     }
 
+    static RetryableConflictException afterUnknown(String step, String resource, FencingToken token) {
+        return new RetryableConflictException(
+                step + " on " + resource + " refused: what became of an earlier write of this claim, token " + token
+                        + ", was not known, so it has not been seen what this one would replace. Nothing happened, and the claim is"
+                        + " still good: read, or resolve() that write, then write.",
+                null);
+    }
+
     static RetryableConflictException lostRaces(String resource, FencingToken token, int races) {
         return new RetryableConflictException(
                 "Claim of token " + token + " on " + resource + " lost " + races

@@ -88,9 +88,10 @@ public final class S3Body {
      *
      * @param type such as {@code application/json}
      * @return a copy with this Content-Type
+     * @throws IllegalArgumentException when it holds something else than printable ASCII; so do the next three
      */
     public S3Body contentType(String type) {
-        return new S3Body(source, attributes.withContentType(type));
+        return new S3Body(source, attributes.withContentType(printable("Content-Type", type)));
     }
 
     /**
@@ -100,7 +101,7 @@ public final class S3Body {
      * @return a copy with this Cache-Control
      */
     public S3Body cacheControl(String value) {
-        return new S3Body(source, attributes.withCacheControl(value));
+        return new S3Body(source, attributes.withCacheControl(printable("Cache-Control", value)));
     }
 
     /**
@@ -110,7 +111,7 @@ public final class S3Body {
      * @return a copy with this Content-Disposition
      */
     public S3Body contentDisposition(String value) {
-        return new S3Body(source, attributes.withContentDisposition(value));
+        return new S3Body(source, attributes.withContentDisposition(printable("Content-Disposition", value)));
     }
 
     /**
@@ -120,18 +121,19 @@ public final class S3Body {
      * @return a copy with this Content-Language
      */
     public S3Body contentLanguage(String value) {
-        return new S3Body(source, attributes.withContentLanguage(value));
+        return new S3Body(source, attributes.withContentLanguage(printable("Content-Language", value)));
     }
 
     /**
      * Adds metadata of the user's own.
      *
      * @param name without {@code x-amz-meta-}; in lower case, as stores do not keep the case
-     * @param value ASCII
+     * @param value printable ASCII
      * @return a copy with it
-     * @throws IllegalArgumentException when the name is {@code fenceline} or not in lower case
+     * @throws IllegalArgumentException when the name is {@code fenceline} or not in lower case, or the value not printable ASCII
      */
     public S3Body metadata(String name, String value) {
+        printable("metadata name", name);
         if (!name.equals(name.toLowerCase(Locale.ROOT)) || name.isBlank()) {
             throw new IllegalArgumentException("The metadata name '" + name
                     + "' is not in lower case, and stores do not keep the case; write it in lower case.");
@@ -140,7 +142,17 @@ public final class S3Body {
             throw new IllegalArgumentException("The metadata name '" + Attributes.NOTE
                     + "' tells readers how the object is stored; take another one.");
         }
-        return new S3Body(source, attributes.withMetadata(name, value));
+        return new S3Body(source, attributes.withMetadata(name, printable("metadata '" + name + "'", value)));
+    }
+
+    /** Stores hand out anything else encoded in their own way, and a claim that wrote it again would encode it twice. */
+    private static String printable(String what, String value) {
+        if (value.chars().anyMatch(c -> c < ' ' || c > '~')) {
+            throw new IllegalArgumentException("The value of the " + what
+                    + " holds something else than printable ASCII, and a header takes nothing else; encode it, for instance as"
+                    + " Base64.");
+        }
+        return value;
     }
 
     Attributes attributes() {

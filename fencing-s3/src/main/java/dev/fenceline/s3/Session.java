@@ -14,6 +14,7 @@ import dev.fenceline.UnfencedWriteException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -37,9 +38,19 @@ final class Session<P> {
     private final @Nullable Hold lease;
     private final ReentrantLock oneAtATime = new ReentrantLock();
     private Version<P> current;
-    private boolean outdated;
+    private Sight sight = Sight.CLEAR;
     private volatile @Nullable FencingToken overtakenBy;
     private volatile boolean ended;
+
+    /** Whether what this session saw last may be written over. */
+    private enum Sight {
+        /** It may, as far as this session knows. */
+        CLEAR,
+        /** Another session has written since. */
+        OVERTAKEN,
+        /** A write of this session may have happened or not. */
+        UNKNOWN
+    }
 
     Session(
             Documents<P> documents,
@@ -79,12 +90,16 @@ final class Session<P> {
         }
     }
 
-    /** Looks at the object; what is written next may be based on that. */
-    Version<P> read() {
+    /**
+     * Looks at the object. What is written next may be based on that, but only if the caller was given it: what fails on its way out was
+     * not seen.
+     */
+    <T> T read(Function<Version<P>, T> content) {
         return alone(() -> {
-            current = look("Read");
-            outdated = false;
-            return current;
+            Version<P> seen = look("Read");
+            T given = content.apply(seen);
+            isCurrent(seen);
+            return given;
         });
     }
 
@@ -92,11 +107,14 @@ final class Session<P> {
     void write(String step, UnaryOperator<Document<P>> change) {
         alone(() -> {
             requireOpen(step);
-            if (outdated) {
+            if (sight != Sight.CLEAR) {
                 look(step);
-                throw Refusals.overtakenByOwnClaim(step, resource, token, null);
+                throw sight == Sight.UNKNOWN
+                        ? Refusals.afterUnknown(step, resource, token)
+                        : Refusals.overtakenByOwnClaim(step, resource, token, null);
             }
-            return timed(() -> replace(step, change.apply(current.document())));
+            Version<P> base = current;
+            return timed(() -> replace(step, base, change.apply(base.document())));
         });
     }
 
@@ -105,10 +123,10 @@ final class Session<P> {
         alone(() -> {
             for (int i = 1; ; i++) {
                 requireOpen(step);
-                Version<P> base = outdated ? read() : current;
+                Version<P> base = sight == Sight.CLEAR ? current : look(step);
                 Document<P> next = change.apply(base.document());
                 try {
-                    return timed(() -> replace(step, next));
+                    return timed(() -> replace(step, base, next));
                 } catch (RetryableConflictException e) {
                     if (i == MAX_CHANGES) {
                         throw e;
@@ -118,13 +136,16 @@ final class Session<P> {
         });
     }
 
-    private boolean replace(String step, Document<P> next) {
-        Version<P> base = current;
+    /**
+     * Replaces what the change was computed from, and not what this session saw last: whoever computes may use this session again, and
+     * then the two differ.
+     */
+    private boolean replace(String step, Version<P> base, Document<P> next) {
         ConditionalWrite.Outcome<P> outcome =
                 new ConditionalWrite<>(documents, key, settings.requestTimeout(), lease).run(base, next);
-        outdated = true;
         RuntimeException failure = outcome.failure().orElse(null);
         Verdict<P> verdict = outcome.verdict();
+        sight = verdict instanceof Verdict.Unknown<P> ? Sight.UNKNOWN : Sight.OVERTAKEN;
         if (verdict instanceof Verdict.Applied<P> applied) {
             applied.version().ifPresent(this::isCurrent);
             return true;
@@ -145,7 +166,7 @@ final class Session<P> {
 
     private void isCurrent(Version<P> version) {
         current = version;
-        outdated = false;
+        sight = Sight.CLEAR;
     }
 
     private OutcomeUnknownException unknown(String step, Verdict.Unknown<P> unknown, Settlement<P> settlement) {
@@ -157,18 +178,29 @@ final class Session<P> {
 
     private Resolution resolve(String step, Settlement<P> settlement) {
         return alone(() -> {
-            outdated = true;
             try (Effort effort = Effort.of(Patience.of(lease), settings.requestTimeout())) {
-                Verdict<P> verdict = settlement.run(effort);
-                if (verdict instanceof Verdict.Unknown<P> unknown) {
-                    throw unknown(step, unknown, settlement);
-                }
-                return verdict instanceof Verdict.Applied<P> ? Resolution.APPLIED : Resolution.NEVER_APPLIED;
+                return resolution(step, settlement, settlement.run(effort));
             }
         });
     }
 
-    private Version<P> look(String step) {
+    /** What stands there is known again if it is that write, or what it was to replace. Else the session may have gone on, and goes on. */
+    private Resolution resolution(String step, Settlement<P> settlement, Verdict<P> verdict) {
+        if (verdict instanceof Verdict.Unknown<P> unknown) {
+            throw unknown(step, unknown, settlement);
+        }
+        if (verdict instanceof Verdict.Applied<P> applied) {
+            applied.version().ifPresent(this::isCurrent);
+            return Resolution.APPLIED;
+        }
+        if (verdict instanceof Verdict.Never<P> never && never.bumped() == Verdict.Bump.OURS) {
+            isCurrent(never.now());
+        }
+        return Resolution.NEVER_APPLIED;
+    }
+
+    /** Looks at the object, and whether the mark is ours; what is written next does not yet rest on that. */
+    Version<P> look(String step) {
         requireOpen(step);
         Version<P> seen;
         try (Effort effort = Effort.of(Patience.of(lease), settings.requestTimeout())) {

@@ -22,14 +22,18 @@ import java.util.UUID;
 final class Settlement<P> {
 
     private static final int ROUNDS = 3;
+    private static final String LOOK = "a look at the object failed: ";
+    private static final String BUMP =
+            "the object could not be rewritten, to make sure that it does not happen later: ";
 
     private final Documents<P> documents;
     private final String key;
     private final UUID base;
     private final UUID written;
     private final Set<UUID> bumps = new HashSet<>();
+    private final boolean inDoubt;
     private Optional<RuntimeException> last;
-    private boolean mayHaveHappened;
+    private String why = "there was no time left to look";
 
     /**
      * Begins with an answer that is not {@link Answer.Done}.
@@ -43,7 +47,7 @@ final class Settlement<P> {
         this.base = base.writeId();
         this.written = written.writeId();
         this.last = answer.failure();
-        this.mayHaveHappened = answer instanceof Answer.Unclear;
+        this.inDoubt = answer.isInDoubt();
     }
 
     /** Looks, and rewrites where it has to, three times at most. May be called again. */
@@ -57,32 +61,23 @@ final class Settlement<P> {
                 return verdict.get();
             }
         }
-        return new Verdict.Unknown<>(
-                last.map(cause -> "a look at the object failed: " + Failures.text(cause))
-                        .orElse("there was no time left to look"),
-                last,
-                Verdict.Outlook.OPEN);
+        return new Verdict.Unknown<>(why, last, Verdict.Outlook.OPEN);
     }
 
-    /** A store that forbids the look says nothing of the write. */
+    private void failed(String step, RuntimeException failure) {
+        why = step + Failures.text(failure);
+        last = Optional.of(failure);
+    }
+
     private Optional<Verdict<P>> attempt(Effort effort) {
-        try {
-            return round(effort);
-        } catch (BackendMisconfiguredException e) {
-            if (!mayHaveHappened) {
-                throw e;
-            }
-            last = Optional.of(e.getCause() instanceof RuntimeException cause ? cause : e);
-            return Optional.empty();
-        }
-    }
-
-    private Optional<Verdict<P>> round(Effort effort) {
         Optional<Version<P>> seen;
         try {
             seen = documents.look(key, effort).version();
         } catch (Unanswered e) {
-            last = Optional.of(e.failure());
+            failed(LOOK, e.failure());
+            return Optional.empty();
+        } catch (BackendMisconfiguredException e) {
+            failed(LOOK, unlessItSettles(e));
             return Optional.empty();
         }
         if (seen.isEmpty()) {
@@ -108,13 +103,21 @@ final class Settlement<P> {
                 Verdict.Outlook.CLOSED));
     }
 
+    /** A store that forbids to look or to rewrite says nothing of the write before. */
+    private RuntimeException unlessItSettles(BackendMisconfiguredException forbidden) {
+        if (!inDoubt) {
+            throw forbidden;
+        }
+        return forbidden.getCause() instanceof RuntimeException cause ? cause : forbidden;
+    }
+
     private Verdict.Bump whose(Header now) {
         return bumps.contains(now.writeId()) ? Verdict.Bump.OURS : Verdict.Bump.NONE;
     }
 
     /** Without the object there is nothing that the write could match, now or later. */
     private Verdict<P> missing() {
-        return mayHaveHappened
+        return inDoubt
                 ? new Verdict.Unknown<>("the object was removed since", last, Verdict.Outlook.CLOSED)
                 : new Verdict.Gone<>(last);
     }
@@ -122,12 +125,14 @@ final class Settlement<P> {
     private Optional<Verdict<P>> bump(Version<P> base, Effort effort) {
         Document<P> again = base.document().bumped();
         bumps.add(again.header().writeId());
-        Answer answer = documents.put(key, again, Condition.unchanged(base.etag()), effort);
-        if (answer instanceof Answer.Done done) {
-            return Optional.of(new Verdict.Never<>(new Version<>(again, done.etag()), Verdict.Bump.OURS));
-        }
-        if (last.isEmpty()) {
-            last = answer.failure();
+        try {
+            Answer answer = documents.put(key, again, Condition.unchanged(base.etag()), effort);
+            if (answer instanceof Answer.Done done) {
+                return Optional.of(new Verdict.Never<>(new Version<>(again, done.etag()), Verdict.Bump.OURS));
+            }
+            answer.failure().ifPresent(failure -> failed(BUMP, failure));
+        } catch (BackendMisconfiguredException e) {
+            failed(BUMP, unlessItSettles(e));
         }
         return Optional.empty();
     }

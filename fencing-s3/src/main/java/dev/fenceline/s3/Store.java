@@ -54,6 +54,9 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
             return new Answer.Done(answer.eTag());
         } catch (SdkException e) {
             return answer(key, e);
+        } catch (RuntimeException e) {
+            // Of the user's own interceptor, or of a client that was closed meanwhile: it may have been sent before.
+            return new Answer.Unclear(e);
         } finally {
             effort.noteInterruption();
         }
@@ -65,7 +68,7 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
             throw Refusals.setting("Write", resource(key), e);
         }
         return switch (Failures.status(e)) {
-            case 409 -> new Answer.Conflict(e);
+            case 409 -> once ? new Answer.Conflict(e) : new Answer.Unclear(e);
             case 404, 412 -> once ? new Answer.Refused(e) : new Answer.Unclear(e);
             default -> new Answer.Unclear(e);
         };
@@ -85,6 +88,8 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
             if (Failures.status(e) == 404) {
                 return new Look(Optional.empty(), Failures.date(e));
             }
+            throw new Unanswered(e);
+        } catch (RuntimeException e) {
             throw new Unanswered(e);
         } finally {
             effort.noteInterruption();

@@ -128,6 +128,33 @@ class CleanUpTest {
         assertThat(fence.cleanUp(key, Duration.ZERO).removed()).hasSize(1);
     }
 
+    /** Its data is sent and the pointer to it is on its way: a newer claim kills that, and only then may the data go. */
+    @Test
+    void dataOfAWriterWhosePointerIsOnItsWayStaysUntilThatCannotArriveAnyMore() throws Exception {
+        AtomicS3 server = SharedServers.s3();
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        PointerClaim claim = fence.claim(TestStore.token(key), key);
+        claim.write(S3Body.of("before"));
+        try (S3FaultProxy proxy = S3FaultProxy.to(server);
+                S3Client client = TestStore.client(server, proxy.endpoint(), TestStore::withoutRetries)) {
+            PointerClaim slow = store.by(client).pointer().resume(claim.token(), key);
+            S3FaultProxy.Armed pointer = proxy.on("PUT", key).holdRequest();
+            Future<?> writer = threads.submit(() -> slow.write(S3Body.of("slow")));
+            pointer.awaitFired(Duration.ofSeconds(30));
+            assertThat(data()).hasSize(2);
+            assertThat(fence.cleanUp(key, Duration.ZERO).removed()).isEmpty();
+
+            fence.claim(TestStore.token(key), key);
+            assertThat(fence.cleanUp(key, Duration.ZERO).removed()).hasSize(1);
+            pointer.letGo();
+            assertThat(pointer.awaitAnswer(Duration.ofSeconds(30))).isEqualTo(412);
+            assertThatThrownBy(() -> writer.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(StaleTokenException.class);
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(fence.read(key).orElseThrow().text()).isEqualTo("before");
+    }
+
     /** Writers overtake each other and clean up without any grace while readers read: each reader gets a whole version. */
     @Test
     void cleaningUpUnderLoadTakesNothingFromReaders() throws Exception {

@@ -192,6 +192,15 @@ class EnvelopeFenceTest {
         assertThatThrownBy(() -> S3Body.of("x").metadata("Owner", "me"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("not in lower case");
+        // Stores hand out other text encoded (RFC 2047), and each claim would encode it once more.
+        assertThatThrownBy(() -> S3Body.of("x").metadata("owner", "Käthe"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "The value of the metadata 'owner' holds something else than printable ASCII, and a header takes"
+                                + " nothing else; encode it, for instance as Base64.");
+        assertThatThrownBy(() -> S3Body.of("x").contentType("text/plain\r\nx-amz-acl: public-read"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("The value of the Content-Type holds something else than printable ASCII");
     }
 
     @Test

@@ -14,6 +14,8 @@ import dev.fenceline.Locks;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.UnfencedWriteException;
 import dev.fenceline.lock.RedisLocks;
+import dev.fenceline.testkit.S3FaultProxy;
+import dev.fenceline.testkit.S3Request;
 import dev.fenceline.testkit.SharedServers;
 import java.io.IOException;
 import java.time.Duration;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.s3.S3Client;
 
 @Tag("server")
 class ObjectUnderLockTest {
@@ -136,6 +139,26 @@ class ObjectUnderLockTest {
         claim.write(S3Body.of("the fence decides"));
         assertThat(fence.read(key).orElseThrow().text()).isEqualTo("the fence decides");
         assertThatThrownBy(() -> fence.claim(lease, key)).isInstanceOf(LeaseLostException.class);
+    }
+
+    @Test
+    void aClaimWhoseLeaseEndsWhileItLooksIsNotSent() throws Exception {
+        FencedLease lease = lock.acquire();
+        try (S3FaultProxy proxy = S3FaultProxy.to(SharedServers.s3());
+                S3Client slow = TestStore.client(SharedServers.s3(), proxy.endpoint(), TestStore::withoutRetries)) {
+            S3FaultProxy.Armed look = proxy.on("GET", key).holdRequest();
+            Thread closer = new Thread(() -> {
+                look.awaitFired(Duration.ofSeconds(30));
+                lease.close();
+                look.letGo();
+            });
+            closer.start();
+            assertThatThrownBy(() -> store.by(slow).envelope().claim(lease, key))
+                    .isInstanceOf(LeaseLostException.class);
+            closer.join();
+            assertThat(proxy.requests()).extracting(S3Request::method).containsExactly("GET");
+        }
+        assertThat(S3Fence.reader(store.client, store.bucket).mark(key)).isEmpty();
     }
 
     @Test

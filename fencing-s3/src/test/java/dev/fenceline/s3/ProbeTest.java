@@ -164,6 +164,28 @@ class ProbeTest {
         }
     }
 
+    /** Of a race that nobody has won it is not known whether two could have won it. */
+    @Test
+    void racesWithoutAWinnerProveNothing() {
+        S3Server server = servers.racingS3();
+        try (S3FaultProxy proxy = S3FaultProxy.to(server);
+                S3Client client = TestStore.client(server, proxy.endpoint(), TestStore::withoutRetries)) {
+            proxy.on(
+                            "PUT of a race",
+                            request -> request.method().equals("PUT")
+                                    && request.key().contains("/race-"))
+                    .each()
+                    .answerInstead(503, "SlowDown");
+            String bucket = server.newBucket();
+            assertThatThrownBy(() -> S3Fence.envelope().on(client, bucket))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageStartingWith("Probe on S3 object 's3://" + bucket + "/.fenceline-probe/")
+                    .hasMessageContaining(
+                            "failed: 503 SlowDown. Of 20 races of 16 writers 0 had a winner, and 10 are needed"
+                                    + " to tell whether a second one could have won.");
+        }
+    }
+
     @Test
     void anAnswerThatIsLostDuringTheProbeIsNoVerdictOnTheStore() {
         S3Server server = SharedServers.s3();
