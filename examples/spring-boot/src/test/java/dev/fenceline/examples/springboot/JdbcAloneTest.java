@@ -90,8 +90,8 @@ class JdbcAloneTest {
         long account = bank.account(1_000_000);
         compile();
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        Path options =
-                Files.writeString(directory.resolve("options"), "-cp " + directory + File.pathSeparator + classPath());
+        Path options = Files.writeString(
+                directory.resolve("options"), "-cp \"" + directory + File.pathSeparator + classPath() + "\"");
         Stream<String> command = Stream.of(
                 java.toString(),
                 "@" + options,
