@@ -30,6 +30,7 @@ final class MethodRules {
     private final List<LockRule> lockRules;
     private final Map<MethodPattern, MethodKind> kinds;
     private final TypeBindings types;
+    private final LockShapes shapes;
     private final List<String> problems = new ArrayList<>();
 
     MethodRules(Class<?> type, Delegates<?> delegates, List<LockRule> lockRules, Map<MethodPattern, MethodKind> kinds) {
@@ -38,6 +39,7 @@ final class MethodRules {
         this.lockRules = lockRules;
         this.kinds = kinds;
         this.types = TypeBindings.of(type);
+        this.shapes = new LockShapes(lockRules);
     }
 
     /**
@@ -47,6 +49,7 @@ final class MethodRules {
      */
     Map<RepositoryMethod.Signature, RepositoryMethod> methods() {
         delegates.misfit().ifPresent(problems::add);
+        problems.addAll(shapes.contradictions());
         List<Method> declared = declared();
         requirePatternsToMatch(declared);
         Map<RepositoryMethod.Signature, RepositoryMethod> methods = new LinkedHashMap<>();
@@ -197,7 +200,9 @@ final class MethodRules {
         } else if (named.isEmpty()) {
             unlockedElements(method).ifPresent(element -> problem(method, element));
         }
-        return used.stream().map(rule -> rule.on(method, types).orElseThrow()).toList();
+        return used.stream()
+                .map(rule -> shapes.watched(rule, rule.on(method, types).orElseThrow()))
+                .toList();
     }
 
     /** A rule for an account finds none in a list of accounts, and some of the locks of a call protect no more than none. */
