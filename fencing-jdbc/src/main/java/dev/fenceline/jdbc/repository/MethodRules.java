@@ -173,7 +173,7 @@ final class MethodRules {
         if (LateResults.isLate(types.classOf(method.getGenericReturnType()))) {
             problem(
                     method,
-                    "returns a " + method.getReturnType().getSimpleName()
+                    "returns " + method.getReturnType().getSimpleName()
                             + ", whose content is read or written after the method has returned, and so outside of its unit. Return a"
                             + " list or a value, or take a function that is called with each row");
         }
@@ -219,22 +219,44 @@ final class MethodRules {
     }
 
     private String howToFindOne(Method method) {
+        Optional<String> element = Arrays.stream(method.getGenericParameterTypes())
+                .flatMap(parameter -> types.elementOf(parameter).stream())
+                .map(each -> ".lockEach(" + each.getSimpleName() + ".class, it -> LockName.of(…))")
+                .findFirst();
         boolean byName = lockRules.stream().anyMatch(rule -> rule instanceof LockRule.ByName);
-        if (byName && isNameless(method)) {
+        if (byName && isNameless(method) && !keys(method).isEmpty()) {
             return "the names of its arguments are not in the class file. Compile "
                     + method.getDeclaringClass().getSimpleName()
                     + " with -parameters (Maven: <maven.compiler.parameters>true, Gradle: options.compilerArgs.add(\"-parameters\")),"
-                    + " or say where its lock is: .lockBy(\"" + method.getName()
+                    + " or say where its lock is: "
+                    + element.map(each -> each + " or ").orElse("") + ".lockBy(\"" + method.getName()
                     + "\", arguments -> LockName.of(…, arguments.get(0)))";
         }
-        Optional<Class<?>> element = Arrays.stream(method.getGenericParameterTypes())
-                .flatMap(parameter -> types.elementOf(parameter).stream())
-                .<Class<?>>map(each -> each)
-                .findFirst();
         return "no rule finds one in its arguments. If it writes nothing, .reads(\"" + method.getName() + "\"); else "
-                + element.map(each -> ".lockEach(" + each.getSimpleName() + ".class, it -> LockName.of(…))")
-                        .orElse(".lock(…)")
+                + element.or(() -> chain(method)).orElse(".lock(…)")
                 + " or .lockBy(\"" + method.getName() + "\", arguments -> LockName.of(…))";
+    }
+
+    /** Several arguments that may each be the key of a lock are several locks, not one lock of several parts. */
+    private Optional<String> chain(Method method) {
+        List<Parameter> keys = keys(method);
+        List<String> names = keys.stream()
+                .filter(key -> key.getType() == keys.get(0).getType() && key.isNamePresent())
+                .map(Parameter::getName)
+                .toList();
+        return names.size() < 2
+                ? Optional.empty()
+                : Optional.of(
+                        ".lock(…, \"" + names.get(0) + "\"), for several locks chained, .lock(…, \"" + names.get(0)
+                                + "\").lock(…, \"" + names.get(1) + "\"), since .lock(…, \"" + names.get(0) + "\", \""
+                                + names.get(1)
+                                + "\") is one lock, which keeps out nobody who holds one of these;");
+    }
+
+    private List<Parameter> keys(Method method) {
+        return Arrays.stream(method.getParameters())
+                .filter(each -> LockRule.ByName.isKey(types.classOf(each.getParameterizedType())))
+                .toList();
     }
 
     private static boolean isNameless(Method method) {
