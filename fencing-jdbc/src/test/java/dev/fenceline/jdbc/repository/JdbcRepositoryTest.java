@@ -83,7 +83,7 @@ class JdbcRepositoryTest extends FencedRepositoryContract {
                         .isInstanceOf(StaleTokenException.class)
                         .satisfies(stale -> assertThat(stale)
                                 .hasMessageContaining(
-                                        "after 2 of this unit that are committed")));
+                                        "(after 2 committed transactions of this unit, reads included)")));
         assertThat(runs).hasValue(1);
         assertThat(bank.balance(42)).isEqualTo(105);
     }
