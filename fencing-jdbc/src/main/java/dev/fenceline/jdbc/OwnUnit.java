@@ -45,6 +45,7 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
     Connection fenced(Connection opened) throws SQLException {
         UnitConnection connection = UnitConnection.over(this, Session.of(opened, opened, opened::close));
         connections.add(connection);
+        claim.connectionTaken();
         return connection.shown();
     }
 

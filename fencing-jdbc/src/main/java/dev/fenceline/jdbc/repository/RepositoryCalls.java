@@ -99,7 +99,11 @@ final class RepositoryCalls<R> implements InvocationHandler {
             if (open.isEmpty()) {
                 throw new IllegalArgumentException(new RefusalText(type, methods).nothingToLock(called));
             }
-            return use(called, arguments);
+            // Fenced by the unit, whatever it does; there is nothing that it could take a connection for.
+            return delegates
+                    .<Optional<Object>, RuntimeException>use(
+                            delegate -> Optional.ofNullable(called.call(delegate, arguments)))
+                    .orElse(null);
         }
         settings.requireNotTooMany(locks, called.name(type));
         if (open.isPresent() && !open.get().containsAll(locks)) {
@@ -117,10 +121,9 @@ final class RepositoryCalls<R> implements InvocationHandler {
     }
 
     private @Nullable Object use(RepositoryMethod called, @Nullable Object[] arguments) {
-        return delegates
-                .<Optional<Object>, RuntimeException>use(
-                        delegate -> Optional.ofNullable(called.call(delegate, arguments)))
-                .orElse(null);
+        Optional<Object> result = delegates.use(delegate -> Optional.ofNullable(called.call(delegate, arguments)));
+        delegates.called(MethodPattern.signature(called.method()), called.kind() != MethodKind.READS);
+        return result.orElse(null);
     }
 
     private @Nullable Object inUnit(RepositoryMethod called, @Nullable Object[] arguments, List<LockName> locks)
