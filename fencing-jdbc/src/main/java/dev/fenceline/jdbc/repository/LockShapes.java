@@ -43,7 +43,7 @@ final class LockShapes {
 
     private static String contradiction(LockRule.ByName one, LockRule.ByName other) {
         LockRule.ByName shorter = parts(one) < parts(other) ? one : other;
-        LockRule.ByName longer = shorter == one ? other : one;
+        LockRule.ByName longer = shorter.equals(one) ? other : one;
         return shorter + " and " + longer + " name locks of one class with " + parts(shorter) + " and with "
                 + parts(longer) + " parts, and " + example(longer) + " keeps out nobody who holds " + example(shorter)
                 + ". " + advice(longer);
