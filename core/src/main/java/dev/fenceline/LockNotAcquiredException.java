@@ -14,7 +14,6 @@ public final class LockNotAcquiredException extends FencelineException {
 
     private final transient LockName lock;
     private final transient @Nullable HolderProcess holder;
-    private final boolean heldHere;
 
     /**
      * Reports that waiting was in vain.
@@ -31,19 +30,13 @@ public final class LockNotAcquiredException extends FencelineException {
                 null);
         this.lock = lock;
         this.holder = holder;
-        this.heldHere = false;
     }
 
     private LockNotAcquiredException(
-            String message,
-            LockName lock,
-            @Nullable HolderProcess holder,
-            boolean heldHere,
-            @Nullable Throwable cause) {
+            String message, LockName lock, @Nullable HolderProcess holder, @Nullable Throwable cause) {
         super(message, cause);
         this.lock = lock;
         this.holder = holder;
-        this.heldHere = heldHere;
     }
 
     /**
@@ -62,7 +55,6 @@ public final class LockNotAcquiredException extends FencelineException {
                         + " Pass the lease on, or wait for the other thread.",
                 lock,
                 ourselves,
-                true,
                 null);
     }
 
@@ -81,7 +73,6 @@ public final class LockNotAcquiredException extends FencelineException {
                         + " done, and the interrupt flag is set: end what this thread does.",
                 lock,
                 null,
-                false,
                 cause);
     }
 
@@ -101,15 +92,5 @@ public final class LockNotAcquiredException extends FencelineException {
      */
     public Optional<HolderProcess> holder() {
         return Optional.ofNullable(holder);
-    }
-
-    /**
-     * Tells whether it was this very process that held the lock: perhaps the thread that asked, or one that waits for it, and then trying
-     * again is in vain for as long.
-     *
-     * @return false also when nobody knows who held it
-     */
-    public boolean heldHere() {
-        return heldHere;
     }
 }

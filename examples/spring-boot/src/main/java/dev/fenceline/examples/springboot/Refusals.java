@@ -31,10 +31,6 @@ class Refusals {
             problem.setProperty("newest", stale.newest().toString());
             return ResponseEntity.of(problem).build();
         }
-        if (ours instanceof LockNotAcquiredException held && held.heldHere()) {
-            return answer(
-                    HttpStatus.SERVICE_UNAVAILABLE, held); // with no time: the holder may wait for this very answer
-        }
         if (ours instanceof LockNotAcquiredException
                 || ours instanceof RetryableConflictException
                 || ours instanceof BackendUnavailableException

@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencingToken;
-import dev.fenceline.HolderProcess;
 import dev.fenceline.LockName;
 import dev.fenceline.LockNotAcquiredException;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TransactionRolledBackException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -61,20 +59,6 @@ class RefusalsTest {
             assertThat(answer.getBody())
                     .satisfies(problem -> assertThat(problem.getDetail()).isEqualTo(thrown.getMessage()));
         });
-    }
-
-    @Test
-    void whereThisVeryProcessHoldsTheLockNoTimeIsPromised() {
-        HolderProcess ourselves = new HolderProcess("bank", "node-7", 4711, Instant.parse("2026-11-29T10:00:00Z"));
-        LockNotAcquiredException held =
-                LockNotAcquiredException.heldByOurselves(ACCOUNT, Duration.ofSeconds(2), ourselves);
-
-        ResponseEntity<ProblemDetail> answer = refusals.answer(held);
-
-        assertThat(answer.getStatusCode().value()).isEqualTo(503);
-        assertThat(answer.getHeaders().getFirst(HttpHeaders.RETRY_AFTER)).isNull();
-        assertThat(answer.getBody())
-                .satisfies(problem -> assertThat(problem.getDetail()).isEqualTo(held.getMessage()));
     }
 
     @Test
