@@ -24,7 +24,7 @@ final class AccountTable {
                 Statement statement = connection.createStatement()) {
             statement.execute(
                     "CREATE TABLE IF NOT EXISTS account (id bigint PRIMARY KEY, balance_cents bigint NOT NULL)");
-            statement.execute("INSERT INTO account VALUES (42, 100000) ON CONFLICT DO NOTHING");
+            statement.execute("INSERT INTO account VALUES (42, 100000), (43, 0) ON CONFLICT DO NOTHING");
         }
     }
 

@@ -11,6 +11,7 @@ import dev.fenceline.lock.RedisLocks;
 import dev.fenceline.migrations.FenceMigrations;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import javax.sql.DataSource;
 
 /** Puts a repository that was written without locks under the fence, without changing a line of it. */
@@ -54,12 +55,28 @@ public final class WrapARepository {
          * @param cents how much
          */
         void withdraw(long id, long cents);
+
+        /**
+         * Moves money from one account to another.
+         *
+         * @param from the key of the one
+         * @param to the key of the other
+         * @param cents how much
+         */
+        void transfer(long from, long to, long cents);
+
+        /**
+         * Writes accounts.
+         *
+         * @param accounts with what they have now
+         */
+        void saveAll(List<Account> accounts);
     }
 
     private WrapARepository() {}
 
     /**
-     * Takes 12.50 € from account 42, and gives 5 € to it.
+     * Takes 12.50 € from account 42, moves 5 € to another, and gives 5 € to it.
      *
      * @param args the URI of Redis and the JDBC URL of PostgreSQL
      * @throws Exception when the lock or the database cannot be had
@@ -80,9 +97,12 @@ public final class WrapARepository {
         FencedRepository<Accounts> accounts = FencedRepository.of(Accounts.class, fence, locks)
                 .delegate(new LegacyAccounts(fence.dataSource())) // as it is
                 .lock("account", "id") // found in the argument named id: compile with -parameters
+                .lock("account", "from")
+                .lock("account", "to") // a transfer has two locks: chained, not one of two parts
                 .lock(Account.class, account -> LockName.of("account", account.id()))
+                .lockEach(Account.class, account -> LockName.of("account", account.id())) // of a list
                 .reads("find*")
-                .selfContained("withdraw") // everything else needs a unit
+                .selfContained("withdraw", "transfer") // everything else needs a unit
                 .build();
         // end snippet
         return accounts;
@@ -91,6 +111,7 @@ public final class WrapARepository {
     static FencedRepository<Accounts> book(FencedRepository<Accounts> accounts) throws InterruptedException {
         // snippet: units-of-a-repository
         accounts.proxy().withdraw(42, 1_250); // reads, computes and writes by itself: one call, one unit
+        accounts.proxy().transfer(42, 43, 500); // likewise, under both locks
         // From the read to the write that is based on it:
         accounts.unit(LockName.of("account", 42), a -> {
             Account account = a.findById(42);
@@ -130,6 +151,23 @@ public final class WrapARepository {
             } catch (SQLException e) {
                 throw new IllegalStateException(e);
             }
+        }
+
+        @Override
+        public void transfer(long from, long to, long cents) {
+            try (Connection connection = dataSource.getConnection()) {
+                connection.setAutoCommit(false);
+                setBalance(connection, from, balanceOf(connection, from) - cents);
+                setBalance(connection, to, balanceOf(connection, to) + cents);
+                connection.commit();
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public void saveAll(List<Account> accounts) {
+            accounts.forEach(this::save);
         }
     }
 }

@@ -36,6 +36,7 @@ public final class Claim<C> {
     private final @Nullable Hold lease;
     private final AtomicReference<@Nullable FencingToken> overtakenBy = new AtomicReference<>();
     private final AtomicInteger committed = new AtomicInteger();
+    private final AtomicInteger connections = new AtomicInteger();
     private volatile boolean unsettled;
     private volatile OffsetDateTime lastAnswer = OffsetDateTime.MIN;
 
@@ -88,6 +89,20 @@ public final class Claim<C> {
      */
     public boolean mayHaveCommitted() {
         return unsettled || committed.get() > 0;
+    }
+
+    /**
+     * Returns how many connections of {@code fence.dataSource()} were taken in the unit of this claim. Work that wrote and took none was
+     * built on another data source, and wrote without the fence.
+     *
+     * @return zero or more; zero for a claim that has no such unit
+     */
+    public int connections() {
+        return connections.get();
+    }
+
+    void connectionTaken() {
+        connections.incrementAndGet();
     }
 
     /**

@@ -130,6 +130,15 @@ public abstract sealed class GuardFence<C> permits PostgresFence, JdbiFence {
     public abstract GuardFence<C> listener(FencelineListener listener);
 
     /**
+     * Returns who hears of claims, writes and refusals, for whoever builds on this fence and has something to tell too.
+     *
+     * @return the listener that was set, or the one that logs
+     */
+    public final FencelineListener listener() {
+        return settings.listener();
+    }
+
+    /**
      * Raises the mark to the token of a lease. Everything that is read under it afterwards is safe to base a write on; what was
      * read before is not.
      *

@@ -45,6 +45,7 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
     Connection fenced(Connection opened) throws SQLException {
         UnitConnection connection = UnitConnection.over(this, Session.of(opened, opened, opened::close));
         connections.add(connection);
+        claim.connectionTaken();
         return connection.shown();
     }
 
@@ -56,7 +57,11 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
     /** Says with a refusal what stays. */
     private String step() {
         int before = claim.committed();
-        return before == 0 ? "Transaction" : "Transaction (after " + before + " of this unit that are committed)";
+        return before == 0 ? "Transaction" : "Transaction (after " + counted(before) + " of this unit, reads included)";
+    }
+
+    private static String counted(int transactions) {
+        return transactions + (transactions == 1 ? " committed transaction" : " committed transactions");
     }
 
     OpenTransactions.Ending register(TransactionGuard guard) {
@@ -104,7 +109,8 @@ final class OwnUnit extends OpenUnit<Claim<Connection>> {
                             + " ended with a transaction open on a connection that was not closed; it is rolled back, and "
                             + (claim.committed() == 0
                                     ? "nothing of the unit happened"
-                                    : claim.committed() + " of the unit before it are committed")
+                                    : "what the unit committed before stays, " + counted(claim.committed())
+                                            + ", reads included")
                             + ". Commit and close inside of the unit.",
                     null);
         }

@@ -34,7 +34,8 @@ class UnitAutoCommitTest extends OneUnit {
                 }))
                 .isInstanceOf(StaleTokenException.class)
                 .hasMessageStartingWith(
-                        "Transaction (after 1 of this unit that are committed) on PostgreSQL guard '" + lock.name());
+                        "Transaction (after 1 committed transaction of this unit, reads included) on PostgreSQL guard '"
+                                + lock.name());
         assertThat(database.balance(1)).isEqualTo(110);
         assertThat(events.of(WriteEnded.class))
                 .extracting(WriteEnded::outcome)

@@ -172,8 +172,9 @@ class UnitLostUpdateTest extends OneUnit {
     @Test
     void aProcessThatIsStoppedInsideOfAUnitIsRefusedWhenItWakes() throws Exception {
         assertThat(sleeper("fenced"))
-                .startsWith("STALE Transaction (after 1 of this unit that are committed) on PostgreSQL guard '"
-                        + lock.name())
+                .startsWith(
+                        "STALE Transaction (after 1 committed transaction of this unit, reads included) on PostgreSQL guard '"
+                                + lock.name())
                 .contains("A newer holder has taken over");
         assertThat(database.balance(1)).isEqualTo(150);
     }

@@ -74,8 +74,9 @@ class UnitTransactionsTest extends OneUnit {
                 }))
                 .isInstanceOfSatisfying(
                         StaleTokenException.class, e -> assertThat(e.newest()).isEqualTo(newer.get()))
-                .hasMessageStartingWith("Transaction (after 2 of this unit that are committed) on PostgreSQL guard '"
-                        + lock.name() + "' refused: token ");
+                .hasMessageStartingWith(
+                        "Transaction (after 2 committed transactions of this unit, reads included) on PostgreSQL guard '"
+                                + lock.name() + "' refused: token ");
         assertThat(database.balance(1)).isEqualTo(120);
     }
 
@@ -270,7 +271,7 @@ class UnitTransactionsTest extends OneUnit {
                 .isInstanceOf(TransactionRolledBackException.class)
                 .hasMessageEndingWith(
                         " ended with a transaction open on a connection that was not closed; it is rolled back,"
-                                + " and 1 of the unit before it are committed. Commit and close inside of the unit.");
+                                + " and what the unit committed before stays, 1 committed transaction, reads included. Commit and close inside of the unit.");
         assertThat(database.balance(1)).isEqualTo(100);
         assertThat(database.balance(2)).isEqualTo(50);
     }

@@ -25,6 +25,12 @@ interface Delegates<R> {
     /** Works with the delegate of the unit that this thread is in, or with one outside of units. */
     <T, X extends Exception> T use(Work<? super R, T, X> work) throws X;
 
+    /** A method has returned; the name is for messages. */
+    default void called(String name, boolean writes) {}
+
+    /** The work of a unit has returned that had the delegate itself in its hands, so that nobody saw what it called. */
+    default void returned() {}
+
     /** The locks of the unit that this thread is in; empty outside of units. */
     Optional<List<LockName>> open();
 

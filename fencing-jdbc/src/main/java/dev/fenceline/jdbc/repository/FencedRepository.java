@@ -31,9 +31,11 @@ import dev.fenceline.jdbc.PostgresFence;
  *
  * <p><b>Guarantees:</b> through the {@link #proxy()}, a method that writes runs only in a unit that has claimed the locks of what it
  * writes; those are found in its arguments. Methods that read pass, inside of a unit and outside, where they wait for no lock.
- * Exceptions of the repository come out as they are.
+ * Exceptions of the repository come out as they are. A repository that turns out to have its connections from elsewhere than the fence
+ * is told to the listener, and refused from its second call on.
  *
- * <p><b>Not guaranteed:</b> that a method does what its rule says of it. A method that the repository calls on itself ({@code this.save})
+ * <p><b>Not guaranteed:</b> that a method does what its rule says of it. That what is saved in a unit was read in it: what was read
+ * before is old, and nobody can see that. A method that the repository calls on itself ({@code this.save})
  * is not seen: inside of a unit it is in that unit, outside it is fenced by nothing. Threads that a unit starts are not in it. So protect
  * the table too ({@code fenceline.protect}): then the database refuses what gets past this.
  *

@@ -62,6 +62,11 @@ interface LockRule {
                                     .toArray())));
         }
 
+        /** Whether a name of a lock can be made of it. */
+        static boolean isKey(Class<?> boxed) {
+            return KEYS.contains(boxed);
+        }
+
         private Optional<List<Integer>> positions(Method method) {
             List<String> parameters = Arrays.stream(method.getParameters())
                     .map(parameter -> parameter.isNamePresent() ? parameter.getName() : "")
@@ -75,8 +80,8 @@ interface LockRule {
         public Optional<String> misfit(Method method, TypeBindings types) {
             for (Parameter parameter : method.getParameters()) {
                 Class<?> type = types.classOf(parameter.getParameterizedType());
-                if (names.contains(parameter.getName()) && !KEYS.contains(type)) {
-                    return Optional.of("its argument " + parameter.getName() + " is a " + type.getSimpleName()
+                if (names.contains(parameter.getName()) && !isKey(type)) {
+                    return Optional.of("its argument " + parameter.getName() + " is of type " + type.getSimpleName()
                             + ", and a name of a lock is made of strings, whole numbers and UUIDs. Say how: .lock("
                             + type.getSimpleName() + ".class, it -> LockName.of(\"" + lockClass + "\", …))");
                 }
@@ -189,7 +194,7 @@ interface LockRule {
     private static <A> LockName extracted(
             Class<A> type, Function<? super A, LockName> extractor, @Nullable Object value, String which) {
         if (value == null) {
-            throw new IllegalArgumentException("No lock can be found: " + which + " is null, and not a "
+            throw new IllegalArgumentException("No lock can be found: " + which + " is null, and no "
                     + type.getSimpleName() + ". Nothing was called.");
         }
         return Objects.requireNonNull(

@@ -30,6 +30,7 @@ final class MethodRules {
     private final List<LockRule> lockRules;
     private final Map<MethodPattern, MethodKind> kinds;
     private final TypeBindings types;
+    private final LockShapes shapes;
     private final List<String> problems = new ArrayList<>();
 
     MethodRules(Class<?> type, Delegates<?> delegates, List<LockRule> lockRules, Map<MethodPattern, MethodKind> kinds) {
@@ -38,6 +39,7 @@ final class MethodRules {
         this.lockRules = lockRules;
         this.kinds = kinds;
         this.types = TypeBindings.of(type);
+        this.shapes = new LockShapes(lockRules);
     }
 
     /**
@@ -47,6 +49,7 @@ final class MethodRules {
      */
     Map<RepositoryMethod.Signature, RepositoryMethod> methods() {
         delegates.misfit().ifPresent(problems::add);
+        problems.addAll(shapes.contradictions());
         List<Method> declared = declared();
         requirePatternsToMatch(declared);
         Map<RepositoryMethod.Signature, RepositoryMethod> methods = new LinkedHashMap<>();
@@ -170,7 +173,7 @@ final class MethodRules {
         if (LateResults.isLate(types.classOf(method.getGenericReturnType()))) {
             problem(
                     method,
-                    "returns a " + method.getReturnType().getSimpleName()
+                    "returns " + method.getReturnType().getSimpleName()
                             + ", whose content is read or written after the method has returned, and so outside of its unit. Return a"
                             + " list or a value, or take a function that is called with each row");
         }
@@ -197,7 +200,9 @@ final class MethodRules {
         } else if (named.isEmpty()) {
             unlockedElements(method).ifPresent(element -> problem(method, element));
         }
-        return used.stream().map(rule -> rule.on(method, types).orElseThrow()).toList();
+        return used.stream()
+                .map(rule -> shapes.watched(rule, rule.on(method, types).orElseThrow()))
+                .toList();
     }
 
     /** A rule for an account finds none in a list of accounts, and some of the locks of a call protect no more than none. */
@@ -214,22 +219,44 @@ final class MethodRules {
     }
 
     private String howToFindOne(Method method) {
+        Optional<String> element = Arrays.stream(method.getGenericParameterTypes())
+                .flatMap(parameter -> types.elementOf(parameter).stream())
+                .map(each -> ".lockEach(" + each.getSimpleName() + ".class, it -> LockName.of(…))")
+                .findFirst();
         boolean byName = lockRules.stream().anyMatch(rule -> rule instanceof LockRule.ByName);
-        if (byName && isNameless(method)) {
+        if (byName && isNameless(method) && !keys(method).isEmpty()) {
             return "the names of its arguments are not in the class file. Compile "
                     + method.getDeclaringClass().getSimpleName()
                     + " with -parameters (Maven: <maven.compiler.parameters>true, Gradle: options.compilerArgs.add(\"-parameters\")),"
-                    + " or say where its lock is: .lockBy(\"" + method.getName()
+                    + " or say where its lock is: "
+                    + element.map(each -> each + " or ").orElse("") + ".lockBy(\"" + method.getName()
                     + "\", arguments -> LockName.of(…, arguments.get(0)))";
         }
-        Optional<Class<?>> element = Arrays.stream(method.getGenericParameterTypes())
-                .flatMap(parameter -> types.elementOf(parameter).stream())
-                .<Class<?>>map(each -> each)
-                .findFirst();
         return "no rule finds one in its arguments. If it writes nothing, .reads(\"" + method.getName() + "\"); else "
-                + element.map(each -> ".lockEach(" + each.getSimpleName() + ".class, it -> LockName.of(…))")
-                        .orElse(".lock(…)")
+                + element.or(() -> chain(method)).orElse(".lock(…)")
                 + " or .lockBy(\"" + method.getName() + "\", arguments -> LockName.of(…))";
+    }
+
+    /** Several arguments that may each be the key of a lock are several locks, not one lock of several parts. */
+    private Optional<String> chain(Method method) {
+        List<Parameter> keys = keys(method);
+        List<String> names = keys.stream()
+                .filter(key -> key.getType() == keys.get(0).getType() && key.isNamePresent())
+                .map(Parameter::getName)
+                .toList();
+        return names.size() < 2
+                ? Optional.empty()
+                : Optional.of(
+                        ".lock(…, \"" + names.get(0) + "\"), for several locks chained, .lock(…, \"" + names.get(0)
+                                + "\").lock(…, \"" + names.get(1) + "\"), since .lock(…, \"" + names.get(0) + "\", \""
+                                + names.get(1)
+                                + "\") is one lock, which keeps out nobody who holds one of these;");
+    }
+
+    private List<Parameter> keys(Method method) {
+        return Arrays.stream(method.getParameters())
+                .filter(each -> LockRule.ByName.isKey(types.classOf(each.getParameterizedType())))
+                .toList();
     }
 
     private static boolean isNameless(Method method) {

@@ -13,7 +13,11 @@ import java.util.List;
 import java.util.Optional;
 
 /** One delegate for all units, over the data source of the fence. */
-record OneDelegate<R>(R delegate, PostgresFence fence, Locks locks) implements Delegates<R> {
+record OneDelegate<R>(R delegate, PostgresFence fence, Locks locks, Wiring wiring) implements Delegates<R> {
+
+    OneDelegate(R delegate, PostgresFence fence, Locks locks) {
+        this(delegate, fence, locks, new Wiring(delegate.getClass(), fence));
+    }
 
     @Override
     public <T, X extends Exception> T unit(
@@ -21,15 +25,27 @@ record OneDelegate<R>(R delegate, PostgresFence fence, Locks locks) implements D
             throws X, InterruptedException {
         Unit<Claim<Connection>> unit =
                 names.size() == 1 ? fence.unit(locks.fenced(names.get(0))) : fence.unit(locks.fencedAll(names));
+        boolean joins = fence.current().isPresent();
         return maxWait.map(unit::waitAtMost).orElse(unit).call(claim -> {
             attempt.begun(claim::mayHaveCommitted);
-            return body.run();
+            // Whoever joins may leave his writes to the end of the unit outside: a flush, or a connection taken late.
+            return joins ? body.run() : wiring.watch(claim, body);
         });
     }
 
     @Override
     public <T, X extends Exception> T use(Work<? super R, T, X> work) throws X {
         return work.with(delegate);
+    }
+
+    @Override
+    public void called(String name, boolean writes) {
+        wiring.called(name, writes);
+    }
+
+    @Override
+    public void returned() {
+        wiring.returned();
     }
 
     @Override

@@ -24,8 +24,11 @@ public final class OverDataSource<R> {
     /**
      * Sets the repository.
      *
-     * @param delegate has its connections from {@code fence.dataSource()}. One that has them from elsewhere is protected by nothing, and
-     *     that is not seen here
+     * <p><b>Errors:</b> one that has its connections from elsewhere is protected by nothing. A unit in which a method that writes took no
+     * connection of the fence is told to the fence's listener, since there may have been nothing to do. From the second call on it is
+     * refused with an {@link dev.fenceline.UnfencedWriteException}, unless a unit before it was seen to take one. What it wrote stays.
+     *
+     * @param delegate has its connections from {@code fence.dataSource()}
      * @return asks for the rules
      */
     public RepositoryBuilder<R> delegate(R delegate) {

@@ -1,27 +1,39 @@
 package dev.fenceline.jdbc.repository;
 
 import dev.fenceline.LockName;
-import java.lang.reflect.Parameter;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Says why a call was refused, and shows the unit to be written instead, with the names of the repository at hand. */
 record RefusalText(Class<?> type, Map<RepositoryMethod.Signature, RepositoryMethod> methods) {
 
-    String outsideOfUnit(RepositoryMethod called, List<LockName> locks) {
+    /** Of a method that was called by itself, or by a default method of the same. */
+    String outsideOfUnit(RepositoryMethod called, List<LockName> locks, @Nullable RepositoryMethod through) {
+        String refused = called.name(type) + " under " + quoted(locks)
+                + (through == null ? "" : ", called by the default method " + signature(through) + ",")
+                + " refused outside of a unit: what it writes was computed from something read before, and whatever was written"
+                + " in between would be lost. Nothing was called. ";
+        if (through != null) {
+            String name = through.method().getName();
+            return refused + "If " + signature(through)
+                    + " reads, computes and writes all by itself, name it in .selfContained(\""
+                    + name + "\"): then one call of it is one unit. Else call it in one: "
+                    + unit(locks, letter() + "." + name + (through.method().getParameterCount() == 0 ? "();" : "(…);"));
+        }
         String method = called.method().getName();
-        return called.name(type) + " under " + quoted(locks)
-                + " refused outside of a unit: what it writes was computed from"
-                + " something read before, and whatever was written in between would be lost. Nothing was called. Put the read"
-                + " and the write into one unit: " + unit(locks, body(called, locks)) + " Only if " + method
-                + " reads, computes and writes all by itself, name it in .selfContained(\"" + method + "\").";
+        return refused + "Put the read and the write into one unit: "
+                + unit(
+                        locks,
+                        new SuggestedUnit(letter(), TypeBindings.of(type)).body(called, methods.values(), key(locks)))
+                + " Only if " + method + " reads, computes and writes all by itself, name it in .selfContained(\""
+                + method
+                + "\").";
     }
 
     String otherLocks(RepositoryMethod called, List<LockName> locks, List<LockName> open) {
@@ -33,53 +45,25 @@ record RefusalText(Class<?> type, Map<RepositoryMethod.Signature, RepositoryMeth
                 + " read: " + unit(all, "…");
     }
 
+    /** Outside of a unit there is nothing that would fence the call. */
+    String nothingToLock(RepositoryMethod called) {
+        return called.name(type)
+                + " has nothing to lock: the list whose elements name its locks is empty. Nothing was called."
+                + " Leave the call out where there is nothing to write, or make it inside of a unit, where it passes.";
+    }
+
+    private static String signature(RepositoryMethod method) {
+        return MethodPattern.signature(method.method());
+    }
+
     private String unit(List<LockName> locks, String body) {
         String names = locks.stream().map(RefusalText::written).collect(Collectors.joining(", "));
         return variable(type) + ".unit(" + (locks.size() == 1 ? names : "List.of(" + names + ")") + ", " + letter()
                 + " -> { " + body + " });";
     }
 
-    private String body(RepositoryMethod called, List<LockName> locks) {
-        Optional<RepositoryMethod> reading = methods.values().stream()
-                .filter(method -> method.kind() == MethodKind.READS
-                        && method.method().getReturnType() != void.class
-                        && method.method().getParameterCount() > 0)
-                .min(Comparator.comparing((RepositoryMethod method) ->
-                                !isOneOf(called, method.method().getReturnType()))
-                        .thenComparing(method -> method.method().getParameterCount())
-                        .thenComparing(method -> MethodPattern.signature(method.method())));
-        if (reading.isEmpty()) {
-            return "…; " + call(called, Optional.empty()) + ";";
-        }
-        return "var x = " + call(reading.get(), locks) + "; …; "
-                + call(called, Optional.of(reading.get().method().getReturnType())) + ";";
-    }
-
-    private static boolean isOneOf(RepositoryMethod called, Class<?> read) {
-        return Arrays.asList(called.method().getParameterTypes()).contains(read);
-    }
-
-    /** With the key of the one lock, if that is what the method asks for. */
-    private String call(RepositoryMethod reading, List<LockName> locks) {
-        List<String> key = locks.size() == 1 ? parts(locks.get(0)) : List.of();
-        return key.size() == reading.method().getParameterCount()
-                ? letter() + "." + reading.method().getName() + "(" + String.join(", ", key) + ")"
-                : call(reading, Optional.empty());
-    }
-
-    private String call(RepositoryMethod called, Optional<Class<?>> read) {
-        return Arrays.stream(called.method().getParameters())
-                .map(parameter -> argument(parameter, read))
-                .collect(Collectors.joining(
-                        ", ", letter() + "." + called.method().getName() + "(", ")"));
-    }
-
-    private static String argument(Parameter parameter, Optional<Class<?>> read) {
-        if (read.filter(type -> type == parameter.getType() && !type.isPrimitive())
-                .isPresent()) {
-            return "x";
-        }
-        return parameter.isNamePresent() ? parameter.getName() : "…";
+    private static List<String> key(List<LockName> locks) {
+        return locks.size() == 1 ? parts(locks.get(0)) : List.of();
     }
 
     private static String written(LockName lock) {

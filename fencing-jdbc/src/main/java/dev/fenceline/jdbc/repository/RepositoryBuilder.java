@@ -39,7 +39,9 @@ public final class RepositoryBuilder<R> {
     /**
      * Finds the lock in arguments by their names: {@code lock("account", "id")} makes {@code account:42} of an argument {@code id} that is
      * 42. Needs the names of parameters in the class file: compile the interface with {@code -parameters}. Several rules for one method
-     * are several locks: {@code lock("account", "from").lock("account", "to")}.
+     * are several locks: {@code lock("account", "from").lock("account", "to")}. Several arguments in one rule are one lock with a key of
+     * several parts: {@code lock("account", "from", "to")} keeps out nobody who holds {@code account:1}, and beside a rule of the same class
+     * with another number of parts it fails {@link #build()}.
      *
      * @param lockClass as in {@link LockName#of}
      * @param arguments the names of the parts, in their order; strings, whole numbers or UUIDs
@@ -71,7 +73,8 @@ public final class RepositoryBuilder<R> {
 
     /**
      * Finds a lock in each element of a collection or array: for {@code saveAll(List<Account>)}. All are taken and claimed before the
-     * method runs, in one order, each once; at most {@link #lockAtMost} of them.
+     * method runs, in one order, each once; at most {@link #lockAtMost} of them. A call with an empty list passes inside of a unit, and
+     * is refused outside, where nothing would fence it.
      *
      * @param element the type of the elements, or a supertype of it
      * @param lock names the lock of one
@@ -195,7 +198,8 @@ public final class RepositoryBuilder<R> {
      *
      * @return the repository under the fence
      * @throws IllegalArgumentException when a method that writes has no lock, a pattern matches nothing or two rules match one
-     *     method, a result would come after the unit has ended, or the type is a class; the message names all of it
+     *     method, a result would come after the unit has ended, two rules name locks of one class with different numbers of parts, or the type is
+     *     a class; the message names all of it
      */
     public FencedRepository<R> build() {
         if (!type.isInterface()) {

@@ -3,6 +3,7 @@ package dev.fenceline.jdbc.repository;
 import dev.fenceline.LockName;
 import dev.fenceline.LockNotAcquiredException;
 import dev.fenceline.UnfencedWriteException;
+import java.lang.invoke.MethodHandle;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.util.HashSet;
@@ -20,6 +21,10 @@ final class RepositoryCalls<R> implements InvocationHandler {
     private final UnitSettings settings;
     private final Map<RepositoryMethod.Signature, RepositoryMethod> methods;
     private final RepositoryUnits<R> units;
+
+    // One for each repository, and only while a default method runs: the outermost.
+    @SuppressWarnings("ThreadLocalUsage")
+    private final ThreadLocal<@Nullable RepositoryMethod> through = new ThreadLocal<>();
 
     RepositoryCalls(
             Class<R> type,
@@ -53,7 +58,7 @@ final class RepositoryCalls<R> implements InvocationHandler {
         }
         try {
             return called.body().isPresent()
-                    ? RepositoryMethod.run(called.body().get(), proxy, arguments)
+                    ? byDefault(called, called.body().get(), proxy, arguments)
                     : byRule(called, arguments);
         } catch (RuntimeException | Error e) {
             throw e;
@@ -68,13 +73,39 @@ final class RepositoryCalls<R> implements InvocationHandler {
         }
     }
 
+    /** What it calls comes back to this proxy; a refusal there is to name what the caller has called. */
+    private @Nullable Object byDefault(
+            RepositoryMethod called, MethodHandle body, Object proxy, @Nullable Object[] arguments) {
+        RepositoryMethod outer = through.get();
+        if (outer == null) {
+            through.set(called);
+        }
+        try {
+            return RepositoryMethod.run(body, proxy, arguments);
+        } finally {
+            if (outer == null) {
+                through.remove();
+            }
+        }
+    }
+
     private @Nullable Object byRule(RepositoryMethod called, @Nullable Object[] arguments) throws InterruptedException {
         if (!called.kind().needsLocks()) {
             return use(called, arguments);
         }
         List<LockName> locks = called.locks(arguments);
-        settings.requireNotTooMany(locks, called.name(type));
         Optional<List<LockName>> open = delegates.open();
+        if (locks.isEmpty()) {
+            if (open.isEmpty()) {
+                throw new IllegalArgumentException(new RefusalText(type, methods).nothingToLock(called));
+            }
+            // Fenced by the unit, whatever it does; there is nothing that it could take a connection for.
+            return delegates
+                    .<Optional<Object>, RuntimeException>use(
+                            delegate -> Optional.ofNullable(called.call(delegate, arguments)))
+                    .orElse(null);
+        }
+        settings.requireNotTooMany(locks, called.name(type));
         if (open.isPresent() && !open.get().containsAll(locks)) {
             throw new UnfencedWriteException(
                     new RefusalText(type, methods).otherLocks(called, locks, open.get()), null);
@@ -83,16 +114,16 @@ final class RepositoryCalls<R> implements InvocationHandler {
             return inUnit(called, arguments, locks);
         }
         if (open.isEmpty()) {
-            throw new UnfencedWriteException(new RefusalText(type, methods).outsideOfUnit(called, locks), null);
+            throw new UnfencedWriteException(
+                    new RefusalText(type, methods).outsideOfUnit(called, locks, through.get()), null);
         }
         return use(called, arguments);
     }
 
     private @Nullable Object use(RepositoryMethod called, @Nullable Object[] arguments) {
-        return delegates
-                .<Optional<Object>, RuntimeException>use(
-                        delegate -> Optional.ofNullable(called.call(delegate, arguments)))
-                .orElse(null);
+        Optional<Object> result = delegates.use(delegate -> Optional.ofNullable(called.call(delegate, arguments)));
+        delegates.called(MethodPattern.signature(called.method()), called.kind() != MethodKind.READS);
+        return result.orElse(null);
     }
 
     private @Nullable Object inUnit(RepositoryMethod called, @Nullable Object[] arguments, List<LockName> locks)

@@ -54,6 +54,10 @@ public sealed class RepositoryUnits<R> permits FencedRepository {
     /**
      * Runs work in a unit of one lock.
      *
+     * <p><b>Not guaranteed:</b> anything about what was read before the unit and is saved in it. It is old, and nobody can see that: read
+     * inside of the unit what you save in it. Over a data source a unit is not one transaction either: what the work throws undoes nothing
+     * that one of its transactions has committed.
+     *
      * <p><b>Errors:</b> what the work throws comes out as it is. Those of the fence's {@code unit} come besides.
      *
      * @param lock what the work reads and writes
@@ -61,7 +65,8 @@ public sealed class RepositoryUnits<R> permits FencedRepository {
      * @param <X> what the work may throw
      * @throws X as the work did
      * @throws InterruptedException when interrupted while waiting for the lock
-     * @throws dev.fenceline.UnfencedWriteException when this thread is in a unit that does not have this lock; nothing was acquired
+     * @throws dev.fenceline.UnfencedWriteException when this thread is in a unit that does not have this lock; nothing was acquired. Or
+     *     when the repository turns out not to be built on the fence; what it wrote stays
      * @throws StaleTokenException when a newer holder has claimed
      */
     public final <X extends Exception> void unit(LockName lock, Action<R, X> work) throws X, InterruptedException {
@@ -122,7 +127,9 @@ public sealed class RepositoryUnits<R> permits FencedRepository {
 
     /** Gives the work what it calls inside of a unit. */
     <T, X extends Exception> T within(Work<R, T, X> work) throws X {
-        return delegates.use(work);
+        T result = delegates.use(work);
+        delegates.returned();
+        return result;
     }
 
     final Delegates<R> delegates() {

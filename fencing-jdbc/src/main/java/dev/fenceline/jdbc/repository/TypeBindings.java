@@ -97,6 +97,13 @@ final class TypeBindings {
         return Optional.of(new TypeBindings(inside).classOf(Iterable.class.getTypeParameters()[0]));
     }
 
+    /** The class of what is in it, if what is declared so is an {@code Optional}. */
+    Optional<Class<?>> contentOfOptional(Type declared) {
+        return classOf(declared) == Optional.class && resolved(declared) instanceof ParameterizedType optional
+                ? Optional.of(classOf(optional.getActualTypeArguments()[0]))
+                : Optional.empty();
+    }
+
     private Type resolved(Type declared) {
         if (declared instanceof TypeVariable<?> variable) {
             Type bound = bindings.get(variable);

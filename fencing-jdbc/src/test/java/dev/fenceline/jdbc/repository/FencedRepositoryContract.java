@@ -224,7 +224,7 @@ abstract class FencedRepositoryContract {
         assertThatThrownBy(() -> proxy.save(43, 0))
                 .isInstanceOf(UnfencedWriteException.class)
                 .hasMessageStartingWith("Accounts.save(int, long) under 'account:43' refused outside of a unit")
-                .hasMessageContaining("{ var x = a.find(43); …; a.save(id, balance); }");
+                .hasMessageContaining("{ var x = a.find(43); …; a.save(/* made from x */); }");
         assertThatThrownBy(() -> crud.deleteById(42))
                 .isInstanceOf(UnfencedWriteException.class)
                 .hasMessageStartingWith("Accounts.deleteById(Object) under 'account:42' refused outside of a unit");
@@ -415,16 +415,30 @@ abstract class FencedRepositoryContract {
         assertThatThrownBy(() -> proxy.setAll(7))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "Accounts.setAll(long, Account[]) needs a lock and has none. Nothing was called; name what is read and"
-                                + " written.");
+                        "Accounts.setAll(long, Account[]) has nothing to lock: the list whose elements name its locks is empty."
+                                + " Nothing was called. Leave the call out where there is nothing to write, or make it inside of a unit,"
+                                + " where it passes.");
         assertThatThrownBy(() -> proxy.setAll(7, new Account(41, 0), null))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "No lock can be found: element 2 of argument 2 is null, and not a Account. Nothing was called.");
+                        "No lock can be found: element 2 of argument 2 is null, and no Account. Nothing was called.");
         assertThatThrownBy(() -> accounts.unit(List.of(), a -> a.find(42)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("A unit needs a lock and has none.");
         assertThat(bank.balance(41)).isEqualTo(100);
+    }
+
+    @Test
+    void rule10AnEmptyListPassesInAUnitAndIsRefusedOutside() throws Exception {
+        assertThatThrownBy(() -> proxy.saveAll(List.of()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("Accounts.saveAll(List) has nothing to lock: the list");
+        accounts.unit(Bank.account(42), a -> {
+            a.saveAll(List.of());
+            a.setAll(7);
+            a.save(a.find(42).plus(5));
+        });
+        assertThat(bank.balance(42)).isEqualTo(105);
     }
 
     @Test
@@ -450,7 +464,7 @@ abstract class FencedRepositoryContract {
     void rule11ANullKeyIsRefused() {
         assertThatThrownBy(() -> proxy.save((Account) null))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("No lock can be found: argument 1 is null, and not a Account. Nothing was called.");
+                .hasMessage("No lock can be found: argument 1 is null, and no Account. Nothing was called.");
         assertThatThrownBy(() -> proxy.deleteById(null))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("Part 1 of a lock name is null.");

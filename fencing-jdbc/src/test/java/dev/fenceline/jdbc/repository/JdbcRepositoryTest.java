@@ -81,8 +81,9 @@ class JdbcRepositoryTest extends FencedRepositoryContract {
                 .satisfies(thrown -> assertThat(FencelineException.in(thrown))
                         .get()
                         .isInstanceOf(StaleTokenException.class)
-                        .satisfies(stale ->
-                                assertThat(stale).hasMessageContaining("after 2 of this unit that are committed")));
+                        .satisfies(stale -> assertThat(stale)
+                                .hasMessageContaining(
+                                        "(after 2 committed transactions of this unit, reads included)")));
         assertThat(runs).hasValue(1);
         assertThat(bank.balance(42)).isEqualTo(105);
     }
@@ -113,10 +114,20 @@ class JdbcRepositoryTest extends FencedRepositoryContract {
     @Test
     void rule13ADefaultMethodRunsOnTheProxy() throws Exception {
         assertThatThrownBy(() -> proxy.add(42, 5))
-                .hasMessageStartingWith("Accounts.save(Account) under 'account:42' refused outside of a unit");
+                .isInstanceOf(UnfencedWriteException.class)
+                .hasMessage(
+                        "Accounts.save(Account) under 'account:42', called by the default method add(int, long), refused outside of"
+                                + " a unit: what it writes was computed from something read before, and whatever was written in between"
+                                + " would be lost. Nothing was called. If add(int, long) reads, computes and writes all by itself, name it"
+                                + " in .selfContained(\"add\"): then one call of it is one unit. Else call it in one:"
+                                + " accounts.unit(LockName.of(\"account\", 42), a -> { a.add(…); });");
+        assertThatThrownBy(() -> proxy.save(new Account(42, 0)))
+                .as("nothing of the default method is left")
+                .hasMessageStartingWith("Accounts.save(Account) under 'account:42' refused outside");
         accounts.unit(Bank.account(42), a -> a.add(42, 5));
+        ruled(wrapping(Accounts.class)).selfContained("add").build().proxy().add(42, 7);
 
-        assertThat(bank.balance(42)).isEqualTo(105);
+        assertThat(bank.balance(42)).isEqualTo(112);
     }
 
     @Test

@@ -12,10 +12,10 @@ final class Nameless {
 
     private Nameless() {}
 
-    static Class<?> compiled() throws IOException, ClassNotFoundException {
+    static Class<?> compiled(String methods) throws IOException, ClassNotFoundException {
         Path folder = Files.createTempDirectory("nameless");
         Path source = folder.resolve("Nameless.java");
-        Files.writeString(source, "public interface Nameless { void save(long id, long balance); }");
+        Files.writeString(source, "public interface Nameless { " + methods + " }");
         int failed = ToolProvider.getSystemJavaCompiler()
                 .run(null, null, null, "-proc:none", "-d", folder.toString(), source.toString());
         if (failed != 0) {

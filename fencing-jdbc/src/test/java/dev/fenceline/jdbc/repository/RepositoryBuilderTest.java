@@ -112,7 +112,7 @@ class RepositoryBuilderTest {
                 .isInstanceOf(UnfencedWriteException.class)
                 .hasMessageContaining(
                         "orders.unit(LockName.of(\"order\", \"00000000-0000-0000-0000-000000000001\"), o -> {"
-                                + " …; o.cancel(order); });");
+                                + " …; o.cancel(…); });");
         assertThatThrownBy(() -> orders.place(7, "text"))
                 .isInstanceOf(UnfencedWriteException.class)
                 .hasMessageStartingWith("Orders.place(long, String) under 'customer:7' refused outside of a unit");
@@ -122,7 +122,7 @@ class RepositoryBuilderTest {
 
     @Test
     void withoutNamesInTheClassFileTheOptionOfTheCompilerIsNamed() throws Exception {
-        Class<?> nameless = Nameless.compiled();
+        Class<?> nameless = Nameless.compiled("void save(long id, long balance);");
 
         assertThatThrownBy(() -> of(nameless).lock("account", "id").build())
                 .isInstanceOf(IllegalArgumentException.class)
@@ -147,7 +147,7 @@ class RepositoryBuilderTest {
         assertThatThrownBy(() -> of(Prices.class).lock("price", "id").build())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageEndingWith(
-                        "\n- set(BigDecimal, long) its argument id is a BigDecimal, and a name of a lock is made of"
+                        "\n- set(BigDecimal, long) its argument id is of type BigDecimal, and a name of a lock is made of"
                                 + " strings, whole numbers and UUIDs. Say how: .lock(BigDecimal.class, it -> LockName.of(\"price\", …))");
     }
 
@@ -182,7 +182,7 @@ class RepositoryBuilderTest {
         assertThatThrownBy(() -> of(Late.class).reads("*").build())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(
-                        "\n- stream() returns a Stream, whose content is read or written after the method has"
+                        "\n- stream() returns Stream, whose content is read or written after the method has"
                                 + " returned, and so outside of its unit. Return a list or a value, or take a function that is called with"
                                 + " each row")
                 .satisfies(thrown -> assertThat(thrown.getMessage().lines().skip(1))
@@ -253,7 +253,9 @@ class RepositoryBuilderTest {
         assertThat(greeting.greet("eva")).isEqualTo("Hello eva");
         assertThatThrownBy(() -> greeting.append("eva", "a", "b"))
                 .isInstanceOf(UnfencedWriteException.class)
-                .hasMessageStartingWith("Greeting.save(String, String) under 'greeting:eva' refused outside of a unit");
+                .hasMessageStartingWith(
+                        "Greeting.save(String, String) under 'greeting:eva', called by the default method"
+                                + " append(String, String[]), refused outside of a unit");
         assertThatThrownBy(() -> greeting.overridden("eva"))
                 .as("it is not the interface's code that would run")
                 .isInstanceOf(UnfencedWriteException.class)

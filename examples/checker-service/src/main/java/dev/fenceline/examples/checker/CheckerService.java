@@ -39,6 +39,13 @@ public final class CheckerService implements AutoCloseable {
      * @throws IOException when the port cannot be had
      */
     public static void main(String[] args) throws IOException {
+        if (args.length != 2) {
+            System.out.println("Usage: CheckerService JDBC-URL PORT, such as"
+                    + " 'jdbc:postgresql://localhost:5432/bank?user=app' 8080; port 0 is any that is free."
+                    + " The database needs the fence schema and a table account (id bigint PRIMARY KEY,"
+                    + " balance_cents bigint NOT NULL).");
+            System.exit(2);
+        }
         PGSimpleDataSource database = new PGSimpleDataSource();
         database.setUrl(args[0]);
         database.setConnectTimeout(2);

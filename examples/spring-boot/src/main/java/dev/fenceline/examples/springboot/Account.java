@@ -25,4 +25,9 @@ class Account {
         balanceCents -= cents;
         return balanceCents;
     }
+
+    /** Brings money. */
+    void deposit(long cents) {
+        balanceCents = Math.addExact(balanceCents, cents);
+    }
 }

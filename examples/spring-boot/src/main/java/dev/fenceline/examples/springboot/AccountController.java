@@ -12,16 +12,23 @@ import org.springframework.web.bind.annotation.RestController;
 class AccountController {
 
     private final WithdrawalService withdrawals;
+    private final TransferService transfers;
     private final FeeService fees;
 
-    AccountController(WithdrawalService withdrawals, FeeService fees) {
+    AccountController(WithdrawalService withdrawals, TransferService transfers, FeeService fees) {
         this.withdrawals = withdrawals;
+        this.transfers = transfers;
         this.fees = fees;
     }
 
     @PostMapping("/withdrawals")
     long withdraw(@PathVariable long id, @RequestParam long cents) {
         return withdrawals.withdraw(id, cents);
+    }
+
+    @PostMapping("/transfers")
+    long transfer(@PathVariable long id, @RequestParam long to, @RequestParam long cents) {
+        return transfers.transfer(id, to, cents);
     }
 
     @PostMapping("/fees")

@@ -11,9 +11,9 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 @interface Fenced {
 
-    /** The class of the lock, such as {@code account}. */
+    /** The class of the locks, such as {@code account}. */
     String value();
 
-    /** The key, as an expression over the arguments, such as {@code #id}. */
-    String key();
+    /** The key, as an expression over the arguments, such as {@code #id}. Of several keys each is a lock, and all are held. */
+    String[] key();
 }

@@ -2,10 +2,16 @@ package dev.fenceline.examples.springboot;
 
 import dev.fenceline.LockName;
 import dev.fenceline.Locks;
+import dev.fenceline.jdbc.Claim;
 import dev.fenceline.jdbc.PostgresFence;
-import jakarta.persistence.EntityManagerFactory;
+import dev.fenceline.jdbc.Unit;
 import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.util.LinkedHashSet;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
@@ -17,6 +23,7 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.annotation.Order;
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.expression.ExpressionException;
 import org.springframework.expression.ExpressionParser;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.stereotype.Component;
@@ -32,60 +39,86 @@ class FencedAspect {
 
     private final PostgresFence fence;
     private final Locks locks;
-    private final EntityManagerFactory entityManagers;
     private final ExpressionParser expressions = new SpelExpressionParser();
     private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
 
-    FencedAspect(PostgresFence fence, Locks locks, EntityManagerFactory entityManagers) {
+    FencedAspect(PostgresFence fence, Locks locks) {
         this.fence = fence;
         this.locks = locks;
-        this.entityManagers = entityManagers;
     }
 
     @Around("@annotation(fenced)")
     @Nullable Object inUnit(ProceedingJoinPoint call, Fenced fenced) throws Throwable {
         Method method = ((MethodSignature) call.getSignature()).getMethod();
-        LockName lock = lock(fenced, method, call);
+        Set<LockName> keys = keys(fenced, method, call);
+        String which = method.getName() + " under "
+                + keys.stream().map(key -> "'" + key + "'").collect(Collectors.joining(" and "));
         if (fence.current().isEmpty()) { // else it joins the unit that is open, or is refused by it
-            refuseWhatWasReadBefore(method, lock);
+            refuseWhatWasReadBefore(which);
         }
         try {
-            return fence.unit(locks.fenced(lock))
-                    .call(claim -> Optional.ofNullable(proceed(call)))
-                    .orElse(null);
+            return unit(keys).call(claim -> Optional.ofNullable(proceed(call))).orElse(null);
         } catch (InterruptedException e) {
             if (Stream.of(method.getExceptionTypes()).anyMatch(declared -> declared.isInstance(e))) {
                 throw e;
             }
             Thread.currentThread().interrupt();
-            throw new CannotAcquireLockException(
-                    method.getName() + " under '" + lock + "' was interrupted while it waited. Nothing was done.", e);
+            throw new CannotAcquireLockException(which + " was interrupted while it waited. Nothing was done.", e);
         }
     }
 
-    private LockName lock(Fenced fenced, Method method, ProceedingJoinPoint call) {
-        var context = new MethodBasedEvaluationContext(call.getTarget(), method, call.getArgs(), names);
-        Object key = expressions.parseExpression(fenced.key()).getValue(context);
-        if (key == null) {
-            throw new IllegalArgumentException("@Fenced(\"" + fenced.value() + "\") on " + method.getName()
-                    + ": the key " + fenced.key() + " is null, which is the lock of nothing.");
+    private Unit<Claim<Connection>> unit(Set<LockName> keys) {
+        return keys.size() == 1
+                ? fence.unit(locks.fenced(keys.iterator().next()))
+                : fence.unit(locks.fencedAll(keys)); // in one order, whatever order is given
+    }
+
+    /** A set: a transfer from an account to itself is under one lock. */
+    private Set<LockName> keys(Fenced fenced, Method method, ProceedingJoinPoint call) {
+        String which = "@Fenced(\"" + fenced.value() + "\") on " + method.getName() + ": the key ";
+        // An empty root: with the service in it a forgotten # could find its property, one lock for everybody.
+        var context = new MethodBasedEvaluationContext(new Object(), method, call.getArgs(), names);
+        Set<LockName> keys = new LinkedHashSet<>();
+        for (String key : fenced.key()) {
+            Object value;
+            try {
+                value = expressions.parseExpression(key).getValue(context);
+            } catch (ExpressionException e) {
+                throw new IllegalArgumentException(
+                        which + key + " is none: " + e.getMessage() + ". An argument is written #name.", e);
+            }
+            if (value == null) {
+                throw new IllegalArgumentException(which + key + " is null, which is the lock of nothing. Was null"
+                        + " passed, is the name wrong, or was it compiled without -parameters?");
+            }
+            keys.add(LockName.of(fenced.value(), value));
         }
-        return LockName.of(fenced.value(), key);
+        return keys;
     }
 
     /** What was read before the claim may be older than it, and a persistence context would hand it out again. */
-    private void refuseWhatWasReadBefore(Method method, LockName lock) {
+    private static void refuseWhatWasReadBefore(String which) {
         String before;
+        String instead;
         if (TransactionSynchronizationManager.isActualTransactionActive()) {
-            before = "a transaction is active already. Call it from outside of @Transactional";
-        } else if (TransactionSynchronizationManager.hasResource(entityManagers)) {
-            before = "an EntityManager is open already. Set spring.jpa.open-in-view=false";
+            before = "a transaction is active";
+            instead = "Call it from outside of @Transactional; if it is the method's own, then the aspect runs inside"
+                    + " of @Transactional: give it @Order(100).";
+        } else if (TransactionSynchronizationManager.getResourceMap().values().stream()
+                .anyMatch(FencedAspect::isEntityManager)) {
+            before = "an EntityManager is open";
+            instead = "Set spring.jpa.open-in-view=false.";
         } else {
             return;
         }
-        throw new IllegalStateException(
-                method.getName() + " under '" + lock + "' refused before the lock was acquired: " + before
-                        + "; what was read there may be older than the lock.");
+        throw new IllegalStateException(which + " refused before a lock was acquired: " + before
+                + " already, and what was read there may be older than the lock. " + instead);
+    }
+
+    /** By name: where there is JdbcTemplate alone, there is no JPA to compile against. */
+    private static boolean isEntityManager(Object resource) {
+        return Stream.<Class<?>>iterate(resource.getClass(), Objects::nonNull, Class::getSuperclass)
+                .anyMatch(type -> type.getName().equals("org.springframework.orm.jpa.EntityManagerHolder"));
     }
 
     /** What the method throws comes out as it is. */

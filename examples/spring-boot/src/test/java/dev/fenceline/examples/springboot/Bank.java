@@ -39,7 +39,7 @@ record Bank(String database, DataSource owner) {
         return number("SELECT balance_cents FROM account WHERE id = " + id);
     }
 
-    private long number(String query) {
+    long number(String query) {
         try (Connection connection = owner.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
@@ -50,7 +50,7 @@ record Bank(String database, DataSource owner) {
         }
     }
 
-    private void execute(String sql) {
+    void execute(String sql) {
         try (Connection connection = owner.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);

@@ -22,6 +22,9 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -63,7 +66,50 @@ class FencedAspectTest {
     void aKeyThatIsNullIsRefused() {
         assertThatThrownBy(() -> probe.fenced(null, () -> "not reached"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("@Fenced(\"account\") on fenced: the key #id is null, which is the lock of nothing.");
+                .hasMessage("@Fenced(\"account\") on fenced: the key #id is null, which is the lock of nothing."
+                        + " Was null passed, is the name wrong, or was it compiled without -parameters?");
+    }
+
+    @Test
+    void aKeyThatIsNoArgumentIsRefusedEvenWhereTheServiceHasSuchAProperty() {
+        assertThatThrownBy(() -> probe.withoutAHash(id))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("@Fenced(\"account\") on withoutAHash: the key id is none: EL1008E")
+                .hasMessageEndingWith("An argument is written #name.");
+        assertThatThrownBy(() -> probe.ofAnArgument(null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("@Fenced(\"account\") on ofAnArgument: the key #pair.left is none: EL1007E");
+        assertThatThrownBy(() -> probe.withoutAnEnd(id))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("@Fenced(\"account\") on withoutAnEnd: the key #id. is none: ");
+    }
+
+    @Test
+    void ofSeveralKeysAllAreHeld() {
+        long other = RunningService.BANK.account(100);
+        probe.both(id, other, () -> {
+            for (long each : new long[] {id, other}) {
+                assertThat(locks.fenced(LockName.of("account", each)).tryAcquire())
+                        .isEmpty();
+            }
+        });
+        assertUntouched();
+    }
+
+    @Test
+    void theSameKeyTwiceIsOneLock() {
+        probe.both(id, id, () -> assertThat(claimed().lock()).isEqualTo(lock));
+    }
+
+    @Test
+    void ofSeveralKeysARefusalNamesAll() {
+        long other = RunningService.BANK.account(100);
+        assertThatThrownBy(() -> probe.inTransaction(() -> {
+                    probe.both(id, other, () -> {});
+                    return "not reached";
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("both under '" + lock + "' and 'account:" + other + "' refused before");
     }
 
     @Test
@@ -71,8 +117,9 @@ class FencedAspectTest {
         assertThatThrownBy(() -> probe.inTransaction(() -> probe.fenced(id, () -> "not reached")))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("fenced under '" + lock
-                        + "' refused before the lock was acquired: a transaction is active already."
-                        + " Call it from outside of @Transactional; what was read there may be older than the lock.");
+                        + "' refused before a lock was acquired: a transaction is active already, and what was read"
+                        + " there may be older than the lock. Call it from outside of @Transactional; if it is the"
+                        + " method's own, then the aspect runs inside of @Transactional: give it @Order(100).");
         assertUntouched();
     }
 
@@ -85,8 +132,8 @@ class FencedAspectTest {
             assertThatThrownBy(() -> probe.fenced(id, () -> "not reached"))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessage("fenced under '" + lock
-                            + "' refused before the lock was acquired: an EntityManager is open already."
-                            + " Set spring.jpa.open-in-view=false; what was read there may be older than the lock.");
+                            + "' refused before a lock was acquired: an EntityManager is open already, and what was"
+                            + " read there may be older than the lock. Set spring.jpa.open-in-view=false.");
         } finally {
             TransactionSynchronizationManager.unbindResource(factory);
         }
@@ -145,6 +192,26 @@ class FencedAspectTest {
         assertThat(swallowed(() -> entities.createNativeQuery("SELECT 1 / 0").getResultList()))
                 .isInstanceOf(UnexpectedRollbackException.class);
         assertThat(RunningService.BANK.balance(id)).isEqualTo(100);
+    }
+
+    @Test
+    void aWriteThatGoesPastTheAspectIsRefusedByAProtectedTableAndTheAnswerSaysWhichLockItNeeds() {
+        Bank bank = RunningService.BANK;
+        bank.execute("CREATE TABLE vault (id bigint PRIMARY KEY, cents bigint NOT NULL)");
+        bank.execute("INSERT INTO vault VALUES (1, 100)");
+        bank.execute("SELECT fenceline.protect('vault', 'vault', ARRAY['id'], 'enforce')");
+        JdbcTemplate jdbc = RunningService.bean(JdbcTemplate.class);
+        Throwable thrown = catchThrowable(() -> jdbc.update("UPDATE vault SET cents = 0"));
+        assertThat(thrown).isInstanceOf(UncategorizedSQLException.class);
+
+        ResponseEntity<ProblemDetail> answer = new Refusals().answer((RuntimeException) thrown);
+
+        assertThat(answer.getStatusCode().value()).isEqualTo(500);
+        assertThat(answer.getBody())
+                .satisfies(problem -> assertThat(problem.getDetail())
+                        .startsWith("ERROR: UPDATE on public.vault refused: it needs lock 'vault:1'")
+                        .endsWith("and the locks that this transaction has entered are: none"));
+        assertThat(bank.number("SELECT cents FROM vault")).isEqualTo(100);
     }
 
     private Throwable swallowed(Runnable failure) {

@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What the service would be without the annotation: the same withdrawal in a transaction alone, and one under the lock but not fenced. */
+/** What the service would be without the annotation: the same withdrawal in a transaction alone, and one under the lock but not fenced; and a transfer under one of its two locks. */
 @RestController
 @RequestMapping("/naive/{id}")
 class NaiveWithdrawals {
@@ -33,6 +33,19 @@ class NaiveWithdrawals {
             Account account = accounts.findById(id).orElseThrow();
             clearing.confirm(id, cents);
             return account.withdraw(cents);
+        });
+    }
+
+    /** Fenced by the account that pays, and not by the one that is paid. */
+    @PostMapping("/transfer")
+    @Fenced(value = "account", key = "#id")
+    long transferUnderOneOfTwoLocks(@PathVariable long id, @RequestParam long to, @RequestParam long cents) {
+        return transactions.execute(status -> {
+            Account source = accounts.findById(id).orElseThrow();
+            Account target = accounts.findById(to).orElseThrow();
+            clearing.confirm(id, cents);
+            target.deposit(cents);
+            return source.withdraw(cents);
         });
     }
 

@@ -1,5 +1,7 @@
 package dev.fenceline.examples.springboot;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Service;
@@ -21,8 +23,30 @@ class Probe {
     }
 
     @Fenced(value = "account", key = "#pair.left")
-    String ofAnArgument(Pair pair) {
-        return pair.left();
+    String ofAnArgument(@Nullable Pair pair) {
+        return requireNonNull(pair).left();
+    }
+
+    /** Would be found by an expression over the service, and be one lock for everybody. */
+    public String getId() {
+        return "of the service";
+    }
+
+    @Fenced(value = "account", key = "id")
+    void withoutAHash(long id) {
+        throw new AssertionError(id);
+    }
+
+    @Fenced(value = "account", key = "#id.")
+    void withoutAnEnd(long id) {
+        throw new AssertionError(id);
+    }
+
+    @Fenced(
+            value = "account",
+            key = {"#from", "#to"})
+    void both(long from, long to, Runnable work) {
+        work.run();
     }
 
     @Transactional

@@ -44,10 +44,14 @@ class TwoInstancesTest {
 
     /** Both send the same request, and one is stopped in the middle of it; returns what that one answers when it has woken. */
     private static HttpResponse<String> stoppedDuring(String request) throws Exception {
+        return stoppedDuring(request, request);
+    }
+
+    private static HttpResponse<String> stoppedDuring(String request, String others) throws Exception {
         CompletableFuture<HttpResponse<String>> late = sleeper.post(request);
         process.awaitTheMiddle();
         process.stop();
-        HttpResponse<String> meanwhile = answer(other.post(request));
+        HttpResponse<String> meanwhile = answer(other.post(others));
         assertThat(meanwhile.statusCode()).as(meanwhile.body()).isEqualTo(200);
         assertThat(process.state()).isEqualTo('T');
         process.wake();
@@ -96,6 +100,35 @@ class TwoInstancesTest {
 
         assertRefusedWithBothTokens(late, account);
         assertThat(BANK.balance(account)).isEqualTo(999_000);
+    }
+
+    @Test
+    void aTransferThatSleptIsRefusedForTheAccountThatItPaysTo() throws Exception {
+        long from = BANK.account(100_000);
+        long to = BANK.account(100_000);
+
+        HttpResponse<String> late = stoppedDuring(
+                "/accounts/" + from + "/transfers?to=" + to + "&cents=30000",
+                "/accounts/" + to + "/withdrawals?cents=50000");
+
+        assertRefusedWithBothTokens(late, to);
+        assertThat(BANK.balance(from)).isEqualTo(100_000);
+        assertThat(BANK.balance(to)).isEqualTo(50_000);
+    }
+
+    @Test
+    void aTransferUnderOneOfItsTwoLocksWipesOutTheOther() throws Exception {
+        long from = BANK.account(100_000);
+        long to = BANK.account(100_000);
+
+        HttpResponse<String> late = stoppedDuring(
+                "/naive/" + from + "/transfer?to=" + to + "&cents=30000",
+                "/accounts/" + to + "/withdrawals?cents=50000");
+
+        assertThat(late.statusCode()).as(late.body()).isEqualTo(200);
+        assertThat(BANK.balance(to))
+                .as("100,000 - 50,000 + 30,000, had nothing been lost")
+                .isEqualTo(130_000);
     }
 
     @Test
