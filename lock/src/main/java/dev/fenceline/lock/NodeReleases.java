@@ -2,6 +2,7 @@ package dev.fenceline.lock;
 
 import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -48,27 +49,52 @@ final class NodeReleases {
     }
 
     /** What became of a request for a lock. */
-    enum Request {
+    enum End {
         GRANTED,
         /** Carried out, to be carried out, or never. */
         LOST,
         NOT_GRANTED
     }
 
-    /** How many requests of a holder are under way, and the release that was sent meanwhile. */
-    private record Requests(int number, @Nullable Due released) {
+    /**
+     * A request for a lock that is under way. What was released <em>before</em> it is none of its business: its holder may have asked
+     * again, and under a token that is not above the one before, since the clocks that it follows are not monotonic.
+     */
+    final class Request {
 
-        Requests oneMore() {
-            return new Requests(number + 1, released);
+        private final UUID holder;
+        private @Nullable Due releasedBehind;
+
+        private Request(UUID holder) {
+            this.holder = holder;
         }
 
-        Requests releasedBy(Due due) {
-            return new Requests(number, released == null || released.newest() < due.newest() ? due : released);
+        private void releasedBy(Due due) {
+            if (releasedBehind == null || releasedBehind.newest() < due.newest()) {
+                releasedBehind = due;
+            }
         }
 
-        /** Null when there are no more. */
-        @Nullable Requests oneLess() {
-            return number == 1 ? null : new Requests(number - 1, released);
+        /** It is over. A release that was sent behind it may have come before it. */
+        void over(End end) {
+            Due released;
+            guard.lock();
+            try {
+                underWay.computeIfPresent(holder, (same, requests) -> without(requests));
+                released = releasedBehind;
+            } finally {
+                guard.unlock();
+            }
+            if (released != null && end == End.GRANTED) {
+                var unused = attempt(released);
+            } else if (released != null && end == End.LOST) {
+                again(released);
+            }
+        }
+
+        private @Nullable List<Request> without(List<Request> requests) {
+            requests.remove(this);
+            return requests.isEmpty() ? null : requests;
         }
     }
 
@@ -81,7 +107,7 @@ final class NodeReleases {
     private final Sending sending;
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<UUID, Due> unacknowledged = new LinkedHashMap<>();
-    private final Map<UUID, Requests> underWay = new HashMap<>();
+    private final Map<UUID, List<Request>> underWay = new HashMap<>();
     private final AtomicBoolean planned = new AtomicBoolean();
 
     NodeReleases(Context context, Sending sending) {
@@ -99,7 +125,7 @@ final class NodeReleases {
                 context.clock().nanoTime() + context.options().lease().toNanos());
         guard.lock();
         try {
-            underWay.computeIfPresent(holder, (same, requests) -> requests.releasedBy(due));
+            underWay.getOrDefault(holder, List.of()).forEach(request -> request.releasedBy(due));
         } finally {
             guard.unlock();
         }
@@ -107,11 +133,12 @@ final class NodeReleases {
     }
 
     /** A request for a lock is about to be sent. What ended an earlier attempt of its holder must not come behind it, and end this one. */
-    void asking(UUID holder) {
+    Request asking(UUID holder) {
+        Request request = new Request(holder);
         Due before;
         guard.lock();
         try {
-            underWay.merge(holder, new Requests(1, null), (known, one) -> known.oneMore());
+            underWay.computeIfAbsent(holder, none -> new ArrayList<>(1)).add(request);
             before = unacknowledged.get(holder);
         } finally {
             guard.unlock();
@@ -119,26 +146,7 @@ final class NodeReleases {
         if (before != null) {
             var unused = attempt(before);
         }
-    }
-
-    /** It is over. */
-    void asked(UUID holder, Request end) {
-        Due released = null;
-        guard.lock();
-        try {
-            Requests requests = underWay.get(holder);
-            if (requests != null) {
-                released = requests.released();
-                underWay.computeIfPresent(holder, (same, known) -> known.oneLess());
-            }
-        } finally {
-            guard.unlock();
-        }
-        if (released != null && end == Request.GRANTED) {
-            var unused = attempt(released);
-        } else if (released != null && end == Request.LOST) {
-            again(released);
-        }
+        return request;
     }
 
     private CompletableFuture<ReleaseReply> attempt(Due due) {

@@ -139,7 +139,7 @@ final class RedlockNode {
     }
 
     CompletableFuture<NodeReply> acquire(LockKey lock, RedlockAttempt.Request request, long token) {
-        releases.asking(request.holder());
+        NodeReleases.Request underWay = releases.asking(request.holder());
         int bucket = context.keys().bucketOf(lock);
         String[] all = lock.in(context.keys());
         String[] keys = lock.kind() == LockKind.FENCED
@@ -159,16 +159,16 @@ final class RedlockNode {
                                 Long.toString(request.floor()),
                                 request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
                         .thenApply(reply -> heard(link, bucket, reply)))
-                .whenComplete((reply, thrown) -> releases.asked(request.holder(), end(reply, thrown)));
+                .whenComplete((reply, thrown) -> underWay.over(end(reply, thrown)));
     }
 
-    private static NodeReleases.Request end(@Nullable NodeReply reply, @Nullable Throwable thrown) {
+    private static NodeReleases.End end(@Nullable NodeReply reply, @Nullable Throwable thrown) {
         if (reply != null && reply.word() == NodeReply.Word.GRANTED) {
-            return NodeReleases.Request.GRANTED;
+            return NodeReleases.End.GRANTED;
         }
         return thrown != null && SendFailure.of(thrown).kind() == SendFailure.Kind.UNANSWERED
-                ? NodeReleases.Request.LOST
-                : NodeReleases.Request.NOT_GRANTED;
+                ? NodeReleases.End.LOST
+                : NodeReleases.End.NOT_GRANTED;
     }
 
     private NodeReply heard(Link link, int bucket, Reply answer) {
