@@ -4,10 +4,12 @@ import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -22,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A release that was sent while a request of its holder was under way may have overtaken it: on a new connection, or where the node
  * knew the script of the one and not of the other. So it is sent again when the request turns out to have been granted, and a command
- * timeout after it was lost.
+ * timeout after it was lost. Not where a later request of the holder was granted meanwhile under a token that is not above: with a
+ * mark to pass, all attempts have the same one.
  *
  * <p>All of them live for the same time, so those at the head are the first to be forgotten: a node that is away for hours costs no
  * more memory than one that is away for a lease.
@@ -63,10 +66,12 @@ final class NodeReleases {
     final class Request {
 
         private final UUID holder;
+        private final long token;
         private @Nullable Due releasedBehind;
 
-        private Request(UUID holder) {
+        private Request(UUID holder, long token) {
             this.holder = holder;
+            this.token = token;
         }
 
         private void releasedBy(Due due) {
@@ -82,6 +87,10 @@ final class NodeReleases {
             try {
                 underWay.computeIfPresent(holder, (same, requests) -> without(requests));
                 released = releasedBehind;
+                if (released == null && end == End.GRANTED) {
+                    late.removeIf(this::isEndedBy);
+                    unacknowledged.computeIfPresent(holder, (same, due) -> isEndedBy(due) ? null : due);
+                }
             } finally {
                 guard.unlock();
             }
@@ -90,6 +99,11 @@ final class NodeReleases {
             } else if (released != null && end == End.LOST) {
                 again(released);
             }
+        }
+
+        /** Whether a release of an earlier attempt would take for its own what this request was granted. */
+        private boolean isEndedBy(Due due) {
+            return due.holder().equals(holder) && due.newest() >= token && due.newest() != Long.MAX_VALUE;
         }
 
         private @Nullable List<Request> without(List<Request> requests) {
@@ -108,6 +122,10 @@ final class NodeReleases {
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<UUID, Due> unacknowledged = new LinkedHashMap<>();
     private final Map<UUID, List<Request>> underWay = new HashMap<>();
+
+    /** To be sent once more, for a request that was lost. */
+    private final Set<Due> late = new HashSet<>();
+
     private final AtomicBoolean planned = new AtomicBoolean();
 
     NodeReleases(Context context, Sending sending) {
@@ -133,8 +151,8 @@ final class NodeReleases {
     }
 
     /** A request for a lock is about to be sent. What ended an earlier attempt of its holder must not come behind it, and end this one. */
-    Request asking(UUID holder) {
-        Request request = new Request(holder);
+    Request asking(UUID holder, long token) {
+        Request request = new Request(holder, token);
         Due before;
         guard.lock();
         try {
@@ -231,9 +249,26 @@ final class NodeReleases {
     }
 
     private void again(Due due) {
+        guard.lock();
+        try {
+            late.add(due);
+        } finally {
+            guard.unlock();
+        }
         later(context.commandTimeout().toMillis(), () -> {
-            var unused = attempt(due);
+            if (isStillLate(due)) {
+                var unused = attempt(due);
+            }
         });
+    }
+
+    private boolean isStillLate(Due due) {
+        guard.lock();
+        try {
+            return late.remove(due);
+        } finally {
+            guard.unlock();
+        }
     }
 
     private void later(long millis, Runnable step) {

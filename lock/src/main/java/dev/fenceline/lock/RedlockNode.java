@@ -139,7 +139,7 @@ final class RedlockNode {
     }
 
     CompletableFuture<NodeReply> acquire(LockKey lock, RedlockAttempt.Request request, long token) {
-        NodeReleases.Request underWay = releases.asking(request.holder());
+        NodeReleases.Request underWay = releases.asking(request.holder(), token);
         int bucket = context.keys().bucketOf(lock);
         String[] all = lock.in(context.keys());
         String[] keys = lock.kind() == LockKind.FENCED
