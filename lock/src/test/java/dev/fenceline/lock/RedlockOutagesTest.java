@@ -206,7 +206,7 @@ class RedlockOutagesTest {
     }
 
     @Test
-    void aMajorityThatKnowsNothingOfALeaseEndsIt() throws InterruptedException {
+    void aMajorityThatKnowsNothingOfALeaseEndsItEverywhere() throws InterruptedException {
         FencedLock lock = connect(options, NODE_TIMEOUT).fenced(ACCOUNT);
         FencedLease lease = lock.acquire();
         eventually("all nodes have granted it", () -> taken() == 5);
@@ -218,8 +218,8 @@ class RedlockOutagesTest {
                 .isInstanceOf(LeaseLostException.class)
                 .satisfies(lost ->
                         assertThat(((LeaseLostException) lost).reason()).isEqualTo(LeaseLostException.Reason.REFUSED));
-        // Never recreated.
-        assertThat(taken()).isEqualTo(2);
+        // Never recreated, and given up where it was left: those two have just prolonged it by a minute.
+        eventually("the lock is free at all nodes", () -> taken() == 0);
         lease.close();
     }
 
