@@ -19,6 +19,10 @@ import dev.fenceline.testkit.RedisProcess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -240,6 +244,36 @@ class RedlockOutagesTest {
                 return lease.isHeld() && taken() == 5;
             }
         });
+    }
+
+    private String node() {
+        return new KeySpace(options.keyPrefix()).node();
+    }
+
+    /** Two forgot everything and wait for a lease of a minute; the one that is missing is away for a moment only. */
+    @Test
+    void aNodeThatIsAwayIsAskedAgainSoonThoughOthersWaitForALease() throws Exception {
+        Locks locks = connect(options, IMPATIENT);
+        locks.fenced(ACCOUNT).acquire().close();
+        FiveServers.NODES.subList(3, 5).forEach(node -> node.command("DEL", node()));
+        proxies.get(2).refuse();
+        assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(50)))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("2 of 5 nodes answered and 3 are needed; Redis at ")
+                .hasMessageContaining(" restarted or lost its data, and grants nothing for another ");
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            long asked = Fixture.calls(FiveServers.NODES.get(0), "evalsha");
+            Future<FencedLease> lease =
+                    thread.submit(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20)));
+            eventually(
+                    "it was asked for without success",
+                    () -> lease.isDone() || Fixture.calls(FiveServers.NODES.get(0), "evalsha") > asked + 4);
+            proxies.get(2).heal();
+            lease.get(20, TimeUnit.SECONDS).close();
+        } finally {
+            thread.shutdownNow();
+        }
     }
 
     /** A lock that is taken at two nodes by one and at two by another has no holder; each gives up what it has. */
