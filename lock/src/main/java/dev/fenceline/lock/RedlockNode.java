@@ -158,7 +158,7 @@ final class RedlockNode {
                                 tolerance,
                                 Long.toString(request.floor()),
                                 request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
-                        .thenApply(reply -> heard(link, bucket, reply)))
+                        .thenApply(reply -> heard(link, lock.kind(), bucket, reply)))
                 .whenComplete((reply, thrown) -> underWay.over(end(reply, thrown)));
     }
 
@@ -171,7 +171,7 @@ final class RedlockNode {
                 : NodeReleases.End.NOT_GRANTED;
     }
 
-    private NodeReply heard(Link link, int bucket, Reply answer) {
+    private NodeReply heard(Link link, LockKind kind, int bucket, Reply answer) {
         NodeReply reply;
         try {
             reply = NodeReply.of(answer.words());
@@ -184,7 +184,9 @@ final class RedlockNode {
             note(link, incarnation, reply.time());
         }
         clock.saw(reply.time(), context.clock().nanoTime());
-        counters.set(bucket, reply.counter());
+        if (kind == LockKind.FENCED) {
+            counters.set(bucket, reply.counter());
+        }
         return reply;
     }
 
