@@ -2,11 +2,14 @@ package dev.fenceline.lock;
 
 import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A release that was sent while a request of its holder was under way may have overtaken it: on a new connection, or where the node
  * knew the script of the one and not of the other. So it is sent again when the request turns out to have been granted, and a command
- * timeout after it was lost.
+ * timeout after it was lost. Not where a later request of the holder was granted meanwhile under a token that is not above: with a
+ * mark to pass, all attempts have the same one.
  *
  * <p>All of them live for the same time, so those at the head are the first to be forgotten: a node that is away for hours costs no
  * more memory than one that is away for a lease.
@@ -48,27 +52,63 @@ final class NodeReleases {
     }
 
     /** What became of a request for a lock. */
-    enum Request {
+    enum End {
         GRANTED,
         /** Carried out, to be carried out, or never. */
         LOST,
         NOT_GRANTED
     }
 
-    /** How many requests of a holder are under way, and the release that was sent meanwhile. */
-    private record Requests(int number, @Nullable Due released) {
+    /**
+     * A request for a lock that is under way. What was released <em>before</em> it is none of its business: its holder may have asked
+     * again, and under a token that is not above the one before, since the clocks that it follows are not monotonic.
+     */
+    final class Request {
 
-        Requests oneMore() {
-            return new Requests(number + 1, released);
+        private final UUID holder;
+        private final long token;
+        private @Nullable Due releasedBehind;
+
+        private Request(UUID holder, long token) {
+            this.holder = holder;
+            this.token = token;
         }
 
-        Requests releasedBy(Due due) {
-            return new Requests(number, released == null || released.newest() < due.newest() ? due : released);
+        private void releasedBy(Due due) {
+            if (releasedBehind == null || releasedBehind.newest() < due.newest()) {
+                releasedBehind = due;
+            }
         }
 
-        /** Null when there are no more. */
-        @Nullable Requests oneLess() {
-            return number == 1 ? null : new Requests(number - 1, released);
+        /** It is over. A release that was sent behind it may have come before it. */
+        void over(End end) {
+            Due released;
+            guard.lock();
+            try {
+                underWay.computeIfPresent(holder, (same, requests) -> without(requests));
+                released = releasedBehind;
+                if (released == null && end == End.GRANTED) {
+                    late.removeIf(this::isEndedBy);
+                    unacknowledged.computeIfPresent(holder, (same, due) -> isEndedBy(due) ? null : due);
+                }
+            } finally {
+                guard.unlock();
+            }
+            if (released != null && end == End.GRANTED) {
+                var unused = attempt(released);
+            } else if (released != null && end == End.LOST) {
+                again(released);
+            }
+        }
+
+        /** Whether a release of an earlier attempt would take for its own what this request was granted. */
+        private boolean isEndedBy(Due due) {
+            return due.holder().equals(holder) && due.newest() >= token && due.newest() != Long.MAX_VALUE;
+        }
+
+        private @Nullable List<Request> without(List<Request> requests) {
+            requests.remove(this);
+            return requests.isEmpty() ? null : requests;
         }
     }
 
@@ -81,7 +121,11 @@ final class NodeReleases {
     private final Sending sending;
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<UUID, Due> unacknowledged = new LinkedHashMap<>();
-    private final Map<UUID, Requests> underWay = new HashMap<>();
+    private final Map<UUID, List<Request>> underWay = new HashMap<>();
+
+    /** To be sent once more, for a request that was lost. */
+    private final Set<Due> late = new HashSet<>();
+
     private final AtomicBoolean planned = new AtomicBoolean();
 
     NodeReleases(Context context, Sending sending) {
@@ -99,7 +143,7 @@ final class NodeReleases {
                 context.clock().nanoTime() + context.options().lease().toNanos());
         guard.lock();
         try {
-            underWay.computeIfPresent(holder, (same, requests) -> requests.releasedBy(due));
+            underWay.getOrDefault(holder, List.of()).forEach(request -> request.releasedBy(due));
         } finally {
             guard.unlock();
         }
@@ -107,11 +151,12 @@ final class NodeReleases {
     }
 
     /** A request for a lock is about to be sent. What ended an earlier attempt of its holder must not come behind it, and end this one. */
-    void asking(UUID holder) {
+    Request asking(UUID holder, long token) {
+        Request request = new Request(holder, token);
         Due before;
         guard.lock();
         try {
-            underWay.merge(holder, new Requests(1, null), (known, one) -> known.oneMore());
+            underWay.computeIfAbsent(holder, none -> new ArrayList<>(1)).add(request);
             before = unacknowledged.get(holder);
         } finally {
             guard.unlock();
@@ -119,26 +164,7 @@ final class NodeReleases {
         if (before != null) {
             var unused = attempt(before);
         }
-    }
-
-    /** It is over. */
-    void asked(UUID holder, Request end) {
-        Due released = null;
-        guard.lock();
-        try {
-            Requests requests = underWay.get(holder);
-            if (requests != null) {
-                released = requests.released();
-                underWay.computeIfPresent(holder, (same, known) -> known.oneLess());
-            }
-        } finally {
-            guard.unlock();
-        }
-        if (released != null && end == Request.GRANTED) {
-            var unused = attempt(released);
-        } else if (released != null && end == Request.LOST) {
-            again(released);
-        }
+        return request;
     }
 
     private CompletableFuture<ReleaseReply> attempt(Due due) {
@@ -223,9 +249,26 @@ final class NodeReleases {
     }
 
     private void again(Due due) {
+        guard.lock();
+        try {
+            late.add(due);
+        } finally {
+            guard.unlock();
+        }
         later(context.commandTimeout().toMillis(), () -> {
-            var unused = attempt(due);
+            if (isStillLate(due)) {
+                var unused = attempt(due);
+            }
         });
+    }
+
+    private boolean isStillLate(Due due) {
+        guard.lock();
+        try {
+            return late.remove(due);
+        } finally {
+            guard.unlock();
+        }
     }
 
     private void later(long millis, Runnable step) {

@@ -133,7 +133,8 @@ public final class RedlockConnector {
      *
      * @return this connector
      * @throws BackendUnavailableException when a node does not answer
-     * @throws BackendMisconfiguredException when a node was used before and another was not: that one lost its data, and has to wait
+     * @throws BackendMisconfiguredException when a node was used before and another was not: that one lost its data, and has to wait;
+     *     and as of {@link #connect()}
      */
     public RedlockConnector firstStart() {
         settings.check();

@@ -23,9 +23,11 @@ final class RedlockFirstStart {
     private record Answer(String name, String word, String process) {}
 
     private final List<Link> links = new ArrayList<>();
+    private final LockOptions options;
     private final String[] key;
 
     private RedlockFirstStart(LockOptions options) {
+        this.options = options;
         this.key = new String[] {new KeySpace(options.keyPrefix()).node()};
     }
 
@@ -58,6 +60,10 @@ final class RedlockFirstStart {
                             LockClock.system(),
                             name,
                             Network.CONNECT_TIMEOUT))
+                    // Before any is marked: one that refuses later leaves the others marked, and this is no first start then.
+                    .thenCompose(link -> ServerCheck.standalone(name, options)
+                            .run(link, () -> CompletableFuture.completedFuture(null))
+                            .thenApply(done -> link))
                     .exceptionallyCompose(
                             thrown -> CompletableFuture.failedFuture(ConnectFailure.of(name, Link.unwrapped(thrown)))));
         }
@@ -94,7 +100,7 @@ final class RedlockFirstStart {
             if (other != null) {
                 throw new BackendMisconfiguredException(
                         "No node was marked: " + other + " and " + answer.name()
-                                + " are one server, or one is a replica of the other. Name each server once.",
+                                + " are one server. Name each server once.",
                         null);
             }
         }

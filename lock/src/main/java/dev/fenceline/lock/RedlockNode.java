@@ -139,7 +139,7 @@ final class RedlockNode {
     }
 
     CompletableFuture<NodeReply> acquire(LockKey lock, RedlockAttempt.Request request, long token) {
-        releases.asking(request.holder());
+        NodeReleases.Request underWay = releases.asking(request.holder(), token);
         int bucket = context.keys().bucketOf(lock);
         String[] all = lock.in(context.keys());
         String[] keys = lock.kind() == LockKind.FENCED
@@ -158,20 +158,20 @@ final class RedlockNode {
                                 tolerance,
                                 Long.toString(request.floor()),
                                 request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
-                        .thenApply(reply -> heard(link, bucket, reply)))
-                .whenComplete((reply, thrown) -> releases.asked(request.holder(), end(reply, thrown)));
+                        .thenApply(reply -> heard(link, lock.kind(), bucket, reply)))
+                .whenComplete((reply, thrown) -> underWay.over(end(reply, thrown)));
     }
 
-    private static NodeReleases.Request end(@Nullable NodeReply reply, @Nullable Throwable thrown) {
+    private static NodeReleases.End end(@Nullable NodeReply reply, @Nullable Throwable thrown) {
         if (reply != null && reply.word() == NodeReply.Word.GRANTED) {
-            return NodeReleases.Request.GRANTED;
+            return NodeReleases.End.GRANTED;
         }
         return thrown != null && SendFailure.of(thrown).kind() == SendFailure.Kind.UNANSWERED
-                ? NodeReleases.Request.LOST
-                : NodeReleases.Request.NOT_GRANTED;
+                ? NodeReleases.End.LOST
+                : NodeReleases.End.NOT_GRANTED;
     }
 
-    private NodeReply heard(Link link, int bucket, Reply answer) {
+    private NodeReply heard(Link link, LockKind kind, int bucket, Reply answer) {
         NodeReply reply;
         try {
             reply = NodeReply.of(answer.words());
@@ -184,7 +184,9 @@ final class RedlockNode {
             note(link, incarnation, reply.time());
         }
         clock.saw(reply.time(), context.clock().nanoTime());
-        counters.set(bucket, reply.counter());
+        if (kind == LockKind.FENCED) {
+            counters.set(bucket, reply.counter());
+        }
         return reply;
     }
 

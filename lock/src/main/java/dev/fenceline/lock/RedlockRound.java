@@ -181,6 +181,10 @@ final class RedlockRound {
     }
 
     private Outcome withoutMajority(int available) {
+        if (count(failures) > 0 && available + count(failures) >= field.size().needed()) {
+            // Those may be there again in a moment, long before a node has waited for a lease.
+            return unanswered();
+        }
         List<NodeReply> reborn = said(node -> node.word() == Word.REBORN);
         int missing = field.size().needed() - available;
         if (reborn.size() >= missing) {
@@ -203,13 +207,19 @@ final class RedlockRound {
             if (failure != null) {
                 why.add(failure);
             } else if (reply != null && reply.word() == Word.AHEAD) {
-                why.add(new SendFailure(
-                        SendFailure.Kind.UNABLE,
-                        field.nodes().get(i).name() + " refuses a token that is more than S ahead of its clock",
-                        null));
+                why.add(unable(i, "refuses a token that is more than S ahead of its clock"));
+            } else if (reply != null && reply.word() == Word.REBORN) {
+                why.add(unable(
+                        i,
+                        "restarted or lost its data, and grants nothing for another "
+                                + TimeUnit.MICROSECONDS.toMillis(reply.rest()) + " ms"));
             }
         }
-        return new Outcome.Unanswered(field.size().failure(count(replies) - count(Word.AHEAD), why));
+        return new Outcome.Unanswered(field.size().failure(replies.length - why.size(), why));
+    }
+
+    private SendFailure unable(int node, String why) {
+        return new SendFailure(SendFailure.Kind.UNABLE, field.nodes().get(node).name() + " " + why, null);
     }
 
     /** Where several ask at the same time, each may have some of the nodes. */

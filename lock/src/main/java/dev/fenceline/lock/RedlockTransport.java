@@ -97,9 +97,16 @@ final class RedlockTransport implements LockTransport {
     @Override
     public CompletionStage<RenewReply> renew(LockKey lock, UUID holder) {
         return Majority.of(
-                field.size(),
-                RenewReply.RENEWED,
-                nodes.stream().map(node -> node.renew(lock, holder)).toList());
+                        field.size(),
+                        RenewReply.RENEWED,
+                        nodes.stream().map(node -> node.renew(lock, holder)).toList())
+                .thenApply(reply -> {
+                    if (reply == RenewReply.REFUSED) {
+                        // The lease is over with this answer. A minority may have it still, and has just prolonged it.
+                        var unused = release(lock, holder, Duration.ZERO);
+                    }
+                    return reply;
+                });
     }
 
     @Override

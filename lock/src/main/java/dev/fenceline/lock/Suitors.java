@@ -39,7 +39,8 @@ final class Suitors {
         RedlockAttempt.Request asked = new RedlockAttempt.Request(request.holder(), floor, request.predecessor());
         guard.lock();
         try {
-            newest = token;
+            // Where clocks were set back it is below the one before, and nodes may have granted that.
+            newest = Math.max(newest, token);
         } finally {
             guard.unlock();
         }

@@ -1,6 +1,7 @@
 package dev.fenceline.lock;
 
 import static dev.fenceline.lock.Fixture.ACCOUNT;
+import static dev.fenceline.lock.Fixture.eventually;
 import static dev.fenceline.lock.Fixture.serverMicros;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,10 +11,19 @@ import dev.fenceline.FencedLease;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.testkit.FaultProxy;
+import dev.fenceline.testkit.RedisProcess;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -106,6 +116,78 @@ class RedlockClocksTest {
             locks.fenced(ACCOUNT).acquire().close();
         } finally {
             proxies.forEach(FaultProxy::close);
+        }
+    }
+
+    /** A client whose idea of the nodes' clocks is far ahead, as if they had been set back, lowers its proposal within an attempt. */
+    @Test
+    void whatWasGrantedUnderAHigherTokenThanTheLastOneIsReleasedToo() throws Exception {
+        LockOptions patient = Fixture.options()
+                .lease(Duration.ofSeconds(60))
+                .commandTimeout(Duration.ofSeconds(10))
+                .build();
+        var unused = FiveServers.redlock(patient);
+        AtomicLong ahead = new AtomicLong();
+        List<RedisProcess> nodes = FiveServers.NODES;
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (FaultProxy last = FaultProxy.to(nodes.get(4).host(), nodes.get(4).port())) {
+            List<RedisURI> uris = new ArrayList<>();
+            nodes.subList(0, 4).forEach(node -> uris.add(RedisURI.create(node.uri())));
+            uris.add(RedisURI.create("redis://" + last.host() + ":" + last.port()));
+            RedlockSettings settings =
+                    new RedlockSettings(patient, Duration.ofSeconds(4), RedlockSettings.AfterRestart.WAITS);
+            NodeScripts right = FiveServers.withClock(0);
+            try (Locks locks = Connecting.toNodes(
+                    new Network(null, null),
+                    uris,
+                    settings,
+                    uri -> uris.indexOf(uri) < 2 ? FiveServers.withClock(15_000_000) : right,
+                    aheadBySeconds(ahead))) {
+                locks.fenced(ACCOUNT).acquire().close();
+                eventually("the lock is free at all nodes", () -> FiveServers.taken(patient, ACCOUNT) == 0);
+                ahead.set(24);
+                FaultProxy.Armed held =
+                        last.onRequest(right.acquire().digest()).holdReply();
+                Future<?> attempt = thread.submit(() -> locks.fenced(ACCOUNT).tryAcquire());
+                held.awaitFired(Duration.ofSeconds(10));
+                // Two nodes have granted it, and three found it too far ahead. Now two of these are taken by another.
+                String key = new KeySpace(patient.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
+                String other = "0123456789abcdef0123456789abcdef|7|1700000000000000|17|elsewhere|reports";
+                nodes.subList(3, 5).forEach(node -> node.command("SET", key, other, "PX", "60000"));
+                assertThat(FiveServers.values(patient, ACCOUNT).limit(3).map(value -> !value.isEmpty()))
+                        .containsExactly(true, true, false);
+                held.letGo();
+                assertThat(refusal(attempt)).isTrue();
+                eventually("only the other has anything", () -> FiveServers.values(patient, ACCOUNT)
+                        .limit(3)
+                        .allMatch(String::isEmpty));
+            }
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    private static LockClock aheadBySeconds(AtomicLong seconds) {
+        LockClock right = LockClock.system();
+        return new LockClock() {
+            @Override
+            public long nanoTime() {
+                return right.nanoTime() + seconds.get() * 1_000_000_000;
+            }
+
+            @Override
+            public long wallMicros() {
+                return right.wallMicros() + seconds.get() * 1_000_000;
+            }
+        };
+    }
+
+    /** Busy, or to be waited for: that depends on whose answer was last. */
+    private static boolean refusal(Future<?> attempt) throws Exception {
+        try {
+            return attempt.get(20, TimeUnit.SECONDS).equals(Optional.empty());
+        } catch (ExecutionException e) {
+            return e.getCause() instanceof BackendUnavailableException;
         }
     }
 

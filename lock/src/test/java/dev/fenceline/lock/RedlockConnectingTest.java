@@ -49,7 +49,7 @@ class RedlockConnectingTest {
                             .firstStart())
                     .isInstanceOf(BackendMisconfiguredException.class)
                     .hasMessageContaining("No node was marked: Redis at ")
-                    .hasMessageContaining(" are one server, or one is a replica of the other. Name each server once.");
+                    .hasMessageContaining(" are one server. Name each server once.");
             assertThat(twice.command("EXISTS", new KeySpace(unmarked.keyPrefix()).node()))
                     .isEqualTo("0");
         }
@@ -66,6 +66,14 @@ class RedlockConnectingTest {
                     .isInstanceOf(BackendMisconfiguredException.class)
                     .hasMessageContaining("Redis at " + replica.host() + ":" + replica.port())
                     .hasMessageContaining("replica");
+            LockOptions unmarked = Fixture.options().build();
+            assertThatThrownBy(() -> redlock.options(unmarked).firstStart())
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining("Redis at " + replica.host() + ":" + replica.port())
+                    .hasMessageContaining("replica");
+            assertThat(three.get(0)
+                            .command("EXISTS", new KeySpace(unmarked.keyPrefix()).node()))
+                    .isEqualTo("0");
         }
     }
 
@@ -113,6 +121,10 @@ class RedlockConnectingTest {
                         "does not grant this user what locks need. Missing: +hmget. Give them with ACL SETUSER <user>"
                                 + " +hmget.")
                 .hasMessageNotContaining("geheim");
+        RedlockConnector without = asUser(GRANTS.replace(" +hset", ""));
+        assertThatThrownBy(without::firstStart)
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageContaining("does not grant this user what locks need. Missing: +hset.");
     }
 
     @Test
