@@ -59,7 +59,7 @@ class ObserveTest {
 
         assertThat(bank.database().text(RECORDS))
                 .isEqualTo("UPDATE public.vault lock 'vault:1'; INSERT public.note lock 'note:k1';"
-                        + " UPDATE public.reading_eu lock 'reading:eu:1';"
+                        + " UPDATE public.reading lock 'reading:eu:1';"
                         + " TRUNCATE public.vault every lock of class 'vault'");
         assertThat(bank.database()
                         .text("SELECT DISTINCT concat_ws(' ', application_name, role, host(client_address), entered,"
