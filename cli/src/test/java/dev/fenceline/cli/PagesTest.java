@@ -64,11 +64,11 @@ class PagesTest {
         if (text.matches("fenceline [a-z].*")) {
             return Optional.of(text);
         }
-        String first = text.split(" ")[0];
-        boolean command = text.contains(" ")
+        int space = text.indexOf(' ');
+        boolean command = space > 0
                 && Fenceline.commandLine(new ScriptedTerminal())
                         .getSubcommands()
-                        .containsKey(first);
+                        .containsKey(text.substring(0, space));
         return command ? Optional.of("fenceline " + text) : Optional.empty();
     }
 
