@@ -4,51 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fenceline.testkit.FaultProxy;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a plan refuses and what keeps it from being finished, told in a line for each table, with nothing done by halves. */
 @Tag("server")
-class TableRefusalsTest {
-
-    private static final String[] ORDERS = {"--table", "orders", "--lock", "order", "--key", "id"};
-
-    private Database database;
-
-    @TempDir
-    private Path folder;
-
-    @BeforeEach
-    void tables() {
-        database = Database.installed();
-        database.execute(
-                "CREATE TABLE orders (id int PRIMARY KEY, state text)",
-                "CREATE TABLE line (order_id int, number int, PRIMARY KEY (order_id, number))",
-                "CREATE VIEW open_orders AS SELECT * FROM orders WHERE state = 'open'");
-    }
-
-    private List<String> modes() {
-        return database.rows("SELECT relation || ' ' || mode FROM fenceline.protected ORDER BY relation::text");
-    }
-
-    private static String[] and(String first, String[] more, String... last) {
-        return Stream.of(Stream.of(first), Stream.of(more), Stream.of(last))
-                .flatMap(each -> each)
-                .toArray(String[]::new);
-    }
+class TableRefusalsTest extends OrderTables {
 
     @ParameterizedTest
     @ValueSource(strings = {"plan", "apply", "protect --mode enforce", "sql", "rollback-sql"})

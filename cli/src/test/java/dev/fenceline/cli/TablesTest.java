@@ -5,42 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** plan, apply, protect, unprotect, the columns of row mode, and SQL for one's own migrations. */
 @Tag("server")
-class TablesTest {
-
-    private static final String[] ORDERS = {"--table", "orders", "--lock", "order", "--key", "id"};
-
-    private Database database;
-
-    @TempDir
-    private Path folder;
-
-    @BeforeEach
-    void tables() {
-        database = Database.installed();
-        database.execute(
-                "CREATE TABLE orders (id int PRIMARY KEY, state text)",
-                "CREATE TABLE line (order_id int, number int, PRIMARY KEY (order_id, number))",
-                "CREATE VIEW open_orders AS SELECT * FROM orders WHERE state = 'open'");
-    }
-
-    private List<String> modes() {
-        return database.rows("SELECT relation || ' ' || mode FROM fenceline.protected ORDER BY relation::text");
-    }
-
-    private static String[] and(String first, String[] more, String... last) {
-        return Stream.of(Stream.of(first), Stream.of(more), Stream.of(last))
-                .flatMap(each -> each)
-                .toArray(String[]::new);
-    }
+class TablesTest extends OrderTables {
 
     @Test
     void aPlanTellsStepsLocksAndWarningsAndChangesNothing() {

@@ -7,6 +7,7 @@ import java.util.function.Predicate;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.HandleCallback;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.transaction.DelegatingTransactionHandler;
 import org.jdbi.v3.core.transaction.TransactionHandler;
 import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 
@@ -16,16 +17,15 @@ import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
  * <p>Jdbi asks {@code isInTransaction} for several purposes and does not say which. Before it opens a boundary, yes would mean "run the
  * callback as it is", and the exception that leaves it would not be seen here. To a program no would be wrong. So we look who asks.
  */
-final class JdbiBoundaries implements TransactionHandler {
+final class JdbiBoundaries extends DelegatingTransactionHandler {
 
     private static final StackWalker STACK = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
-    private final TransactionHandler user;
     private final TransactionGuard guard;
     private final InnerTransactions inner;
 
     private JdbiBoundaries(TransactionHandler user, TransactionGuard guard, InnerTransactions inner) {
-        this.user = user;
+        super(user);
         this.guard = guard;
         this.inner = inner;
     }
@@ -88,27 +88,16 @@ final class JdbiBoundaries implements TransactionHandler {
         return inTransaction(handle, callback);
     }
 
-    @Override
-    public void savepoint(Handle handle, String name) {
-        user.savepoint(handle, name);
-    }
-
-    @Override
-    public void rollbackToSavepoint(Handle handle, String name) {
-        user.rollbackToSavepoint(handle, name);
-    }
-
-    @Override
-    public void releaseSavepoint(Handle handle, String name) {
-        user.releaseSavepoint(handle, name);
-    }
-
     /** The handler of a Jdbi that has a fence: chooses for each new handle. */
-    private record OfUnits(TransactionHandler user) implements TransactionHandler {
+    private static final class OfUnits extends DelegatingTransactionHandler {
+
+        OfUnits(TransactionHandler user) {
+            super(user);
+        }
 
         @Override
         public TransactionHandler specialize(Handle handle) throws SQLException {
-            TransactionHandler bound = user.specialize(handle);
+            TransactionHandler bound = getDelegate().specialize(handle);
             Optional<TransactionGuard> fenced = JdbiFence.opening(handle);
             if (fenced.isEmpty()) {
                 OpenHandles.opened(handle);
@@ -116,52 +105,6 @@ final class JdbiBoundaries implements TransactionHandler {
             return fenced.flatMap(TransactionGuard::inner)
                     .<TransactionHandler>map(inner -> new JdbiBoundaries(bound, fenced.get(), inner))
                     .orElse(bound);
-        }
-
-        @Override
-        public void begin(Handle handle) {
-            user.begin(handle);
-        }
-
-        @Override
-        public void commit(Handle handle) {
-            user.commit(handle);
-        }
-
-        @Override
-        public void rollback(Handle handle) {
-            user.rollback(handle);
-        }
-
-        @Override
-        public boolean isInTransaction(Handle handle) {
-            return user.isInTransaction(handle);
-        }
-
-        @Override
-        public void savepoint(Handle handle, String name) {
-            user.savepoint(handle, name);
-        }
-
-        @Override
-        public void rollbackToSavepoint(Handle handle, String name) {
-            user.rollbackToSavepoint(handle, name);
-        }
-
-        @Override
-        public void releaseSavepoint(Handle handle, String name) {
-            user.releaseSavepoint(handle, name);
-        }
-
-        @Override
-        public <R, X extends Exception> R inTransaction(Handle handle, HandleCallback<R, X> callback) throws X {
-            return user.inTransaction(handle, callback);
-        }
-
-        @Override
-        public <R, X extends Exception> R inTransaction(
-                Handle handle, TransactionIsolationLevel level, HandleCallback<R, X> callback) throws X {
-            return user.inTransaction(handle, level, callback);
         }
     }
 }
