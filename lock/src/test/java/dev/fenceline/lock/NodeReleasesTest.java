@@ -26,7 +26,10 @@ class NodeReleasesTest {
     private final UUID holder = UUID.randomUUID();
     private final NodeReleases releases = new NodeReleases(
             Context.of(
-                    Fixture.options().commandTimeout(Duration.ofMinutes(1)).build(), LockClock.system(), scheduler, notices),
+                    Fixture.options().commandTimeout(Duration.ofMinutes(1)).build(),
+                    LockClock.system(),
+                    scheduler,
+                    notices),
             this::answer);
     private @Nullable SendFailure failure;
 

@@ -71,8 +71,7 @@ class RedlockConnectingTest {
                     .isInstanceOf(BackendMisconfiguredException.class)
                     .hasMessageContaining("Redis at " + replica.host() + ":" + replica.port())
                     .hasMessageContaining("replica");
-            assertThat(three.get(0)
-                            .command("EXISTS", new KeySpace(unmarked.keyPrefix()).node()))
+            assertThat(three.get(0).command("EXISTS", new KeySpace(unmarked.keyPrefix()).node()))
                     .isEqualTo("0");
         }
     }

@@ -281,16 +281,16 @@ class RedlockOutagesTest {
     void anEfficiencyLockDoesNotMakeTheCounterOfItsBucketForgotten() throws InterruptedException {
         Locks locks = connect(options, NODE_TIMEOUT);
         String ahead = Long.toString(serverMicros(FiveServers.NODES.get(0)) + 8_000_000);
-        String bucket =
-                Integer.toString(new KeySpace(options.keyPrefix()).bucketOf(Fixture.fenced(ACCOUNT)));
+        String bucket = Integer.toString(new KeySpace(options.keyPrefix()).bucketOf(Fixture.fenced(ACCOUNT)));
         FiveServers.NODES.forEach(node -> node.command("HSET", node(), bucket, ahead));
         locks.fenced(ACCOUNT).acquire().close();
         locks.efficiency(ACCOUNT).tryAcquire().orElseThrow().close();
         eventually("the locks are free at all nodes", () -> taken() == 0);
         long before = Fixture.calls(FiveServers.NODES.get(0), "evalsha");
         locks.fenced(ACCOUNT).acquire().close();
-        eventually("node 0 has heard of the release", () -> Fixture.calls(FiveServers.NODES.get(0), "evalsha")
-                >= before + 2);
+        eventually(
+                "node 0 has heard of the release",
+                () -> Fixture.calls(FiveServers.NODES.get(0), "evalsha") >= before + 2);
         // In one round: nobody else has drawn a number.
         eventually("the lock is free at all nodes", () -> taken() == 0);
         assertThat(Fixture.calls(FiveServers.NODES.get(0), "evalsha")).isEqualTo(before + 2);
