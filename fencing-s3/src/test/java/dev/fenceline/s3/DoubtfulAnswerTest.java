@@ -10,6 +10,7 @@ import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.testkit.AtomicS3;
 import dev.fenceline.testkit.S3FaultProxy;
 import dev.fenceline.testkit.SharedServers;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
@@ -149,7 +150,7 @@ class DoubtfulAnswerTest {
     @Test
     void anAnswerThatStopsInItsMiddleEndsWithTheRequestTimeout() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
-        HttpServer stalling = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        HttpServer stalling = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         ExecutorService threads = Executors.newCachedThreadPool();
         stalling.setExecutor(threads);
         stalling.createContext("/", exchange -> {
