@@ -3,8 +3,6 @@ package dev.fenceline.bench;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /** Runs the scenarios that were asked for and writes what came out. Run by {@code mvn -q -Pbench}. */
 public final class Benchmarks {
@@ -35,9 +33,14 @@ public final class Benchmarks {
         Exits.after(Benchmarks::run);
     }
 
+    /** The names of all scenarios, in the order of the page. */
+    static List<String> ids() {
+        return ALL.stream().map(Scenario::id).toList();
+    }
+
     private static void run() throws Exception {
         Settings settings = Settings.ofSystemProperties();
-        Set<String> known = ALL.stream().map(Scenario::id).collect(Collectors.toSet());
+        List<String> known = ids();
         if (!known.containsAll(settings.scenarios())) {
             throw new IllegalArgumentException(
                     "bench.only=" + settings.scenarios() + " names what is none of " + known + ".");
@@ -54,8 +57,7 @@ public final class Benchmarks {
         }
         if (settings.page().isPresent()) {
             Path page = settings.page().get();
-            List<String> order = ALL.stream().map(Scenario::id).toList();
-            Files.writeString(page, Page.filled(Files.readString(page), results.blocks(order)));
+            Files.writeString(page, Page.filled(Files.readString(page), results.blocks(known)));
         }
     }
 }

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 final class Page {
 
     private static final Pattern BLOCK =
-            Pattern.compile("(<!-- bench:([a-z]+) -->\n).*?(<!-- /bench -->)", Pattern.DOTALL);
+            Pattern.compile("(<!-- bench:([a-z0-9]+) -->\n).*?(<!-- /bench -->)", Pattern.DOTALL);
 
     private Page() {}
 

@@ -2,6 +2,9 @@ package dev.fenceline.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -30,6 +33,17 @@ class PageTest {
                         kept
                         <!-- /bench -->
                         """);
+    }
+
+    /** A scenario without one would be run for nothing. */
+    @Test
+    void everyScenarioHasItsBlock() throws IOException {
+        String page = Files.readString(Path.of("../docs/performance.md"));
+        assertThat(Benchmarks.ids())
+                .isNotEmpty()
+                .allSatisfy(id -> assertThat(Page.filled(page, Map.of(id, "fresh")))
+                        .as(id)
+                        .contains("<!-- bench:" + id + " -->\nfresh\n<!-- /bench -->"));
     }
 
     @Test

@@ -51,7 +51,8 @@ class DelayedPutTest {
                 .eTag();
         S3FaultProxy.Armed delayed = proxy.on("PUT", key).holdRequest();
         assertThatThrownBy(() -> client.putObject(
-                        put -> put.bucket(straight.bucket).key(key).ifMatch(before), RequestBody.fromString("late")))
+                        put -> put.bucket(straight.bucket).key(key).ifMatch(TestStore.ifMatch(before)),
+                        RequestBody.fromString("late")))
                 .isInstanceOf(SdkClientException.class);
         boolean done = !client.headObject(head -> head.bucket(straight.bucket).key(key))
                 .eTag()

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -26,6 +27,9 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 @Tag("server")
 class EnvelopeFenceTest {
+
+    /** For requests that are sent as the fence sends its own, whose body some stores would keep in another form. */
+    private static final Duration REQUEST = Duration.ofSeconds(30);
 
     static TestStore store;
 
@@ -181,7 +185,10 @@ class EnvelopeFenceTest {
         claimed().write(S3Body.of("body"));
         byte[] bytes = store.raw(key);
         store.client.putObject(
-                put -> put.bucket(store.bucket).key(key).contentEncoding("identity"),
+                put -> put.bucket(store.bucket)
+                        .key(key)
+                        .contentEncoding("identity")
+                        .overrideConfiguration(Store.once(REQUEST)),
                 software.amazon.awssdk.core.sync.RequestBody.fromBytes(bytes));
         assertThatThrownBy(this::claimed)
                 .isInstanceOf(BackendMisconfiguredException.class)
@@ -233,7 +240,9 @@ class EnvelopeFenceTest {
         assertThat(claim.read().orElseThrow().text()).isEqualTo("before");
     }
 
+    /** By the answer 404; a store that answers 412 leaves more open, see SecondStoreTest. */
     @Test
+    @Tag("s3proxy")
     void anObjectThatWasRemovedPastTheFenceIsNotWritten() {
         EnvelopeClaim claim = claimed();
         claim.write(S3Body.of("before"));
@@ -253,7 +262,10 @@ class EnvelopeFenceTest {
         byte[] old = store.raw(key);
         EnvelopeClaim newer = claimed();
         store.client.putObject(
-                put -> put.bucket(store.bucket).key(key).contentEncoding("gzip"),
+                put -> put.bucket(store.bucket)
+                        .key(key)
+                        .contentEncoding("gzip")
+                        .overrideConfiguration(Store.once(REQUEST)),
                 software.amazon.awssdk.core.sync.RequestBody.fromBytes(old));
         assertThatThrownBy(newer::read)
                 .isInstanceOf(TokenRejectedException.class)

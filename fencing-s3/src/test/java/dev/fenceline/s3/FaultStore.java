@@ -16,8 +16,7 @@ import software.amazon.awssdk.services.s3.S3Client;
 /** A store with two ways to it: straight, and through a proxy that fails. */
 final class FaultStore implements AutoCloseable {
 
-    private static final S3ProbeReport SAFE =
-            new S3ProbeReport("a store of the testkit", EtagForm.AS_RECEIVED, List.of());
+    private static final S3ProbeReport SAFE = TestStore.probed();
 
     private final AtomicS3 server;
     private final String bucket;
@@ -51,7 +50,7 @@ final class FaultStore implements AutoCloseable {
     /** The first requests of a JVM take their time; here nothing limits it. */
     void warmUp() {
         for (S3Client client : List.of(near, far)) {
-            client.putObject(put -> put.bucket(bucket).key("warm-up"), RequestBody.empty());
+            client.putObject(put -> put.bucket(bucket).key("warm-up"), RequestBody.fromString("warm"));
             client.getObjectAsBytes(get -> get.bucket(bucket).key("warm-up"));
         }
     }

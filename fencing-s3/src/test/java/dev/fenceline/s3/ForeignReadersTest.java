@@ -109,6 +109,7 @@ class ForeignReadersTest {
      * reader unpacks it. Whatever is set on the client, an envelope goes as it is.
      */
     @Test
+    @Tag("s3proxy")
     void anEnvelopeIsSentUnframedWhateverTheClientIsSetTo() {
         AtomicS3 server = SharedServers.s3();
         try (S3FaultProxy proxy = S3FaultProxy.to(server);

@@ -58,19 +58,19 @@ class PausedObjectWriterTest {
                     .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create(args[2], args[3])))
                     .build()) {
                 if (args[0].equals("fence")) {
-                    fenced(client, args[4], args[5], token, orders);
+                    fenced(client, args[4], args[5], token, EtagForm.valueOf(args[7]), orders);
                 } else {
-                    naive(client, args[4], args[5], token, orders);
+                    naive(client, args[4], args[5], token, EtagForm.valueOf(args[7]), orders);
                 }
             }
         }
 
         private static void fenced(
-                S3Client client, String bucket, String key, FencingToken token, BufferedReader orders)
+                S3Client client, String bucket, String key, FencingToken token, EtagForm etags, BufferedReader orders)
                 throws Exception {
             EnvelopeClaim claim = S3Fence.envelope()
                     .listener(FencelineListener.none())
-                    .probed(new S3ProbeReport("the store of the test", EtagForm.AS_RECEIVED, List.of()))
+                    .probed(new S3ProbeReport("the store of the test", etags, List.of()))
                     .on(client, bucket)
                     .claim(token, key);
             String seen = claim.read().orElseThrow().text();
@@ -85,7 +85,8 @@ class PausedObjectWriterTest {
         }
 
         /** Token in the metadata, If-Match on the ETag: the design that suggests itself. */
-        private static void naive(S3Client client, String bucket, String key, FencingToken token, BufferedReader orders)
+        private static void naive(
+                S3Client client, String bucket, String key, FencingToken token, EtagForm etags, BufferedReader orders)
                 throws Exception {
             ResponseBytes<GetObjectResponse> seen =
                     client.getObjectAsBytes(get -> get.bucket(bucket).key(key));
@@ -98,7 +99,7 @@ class PausedObjectWriterTest {
                         key,
                         seen.asUtf8String() + " and more",
                         token,
-                        seen.response().eTag());
+                        etags.of(seen.response().eTag()));
                 System.out.println("WRITTEN");
             } catch (S3Exception e) {
                 System.out.println("STALE " + e.statusCode());
@@ -122,7 +123,8 @@ class PausedObjectWriterTest {
                 server.secretKey(),
                 store.bucket,
                 key,
-                token.encode());
+                token.encode(),
+                TestStore.probed().etagForm().name());
     }
 
     @Test
@@ -164,14 +166,14 @@ class PausedObjectWriterTest {
                     key,
                     "B",
                     newer,
-                    store.attributes(key).eTag());
+                    TestStore.ifMatch(store.attributes(key).eTag()));
             put(
                     store.client,
                     store.bucket,
                     key,
                     "A",
                     newer,
-                    store.attributes(key).eTag());
+                    TestStore.ifMatch(store.attributes(key).eTag()));
 
             sleeper.resume();
             sleeper.send("go");

@@ -25,6 +25,7 @@ import software.amazon.awssdk.services.s3.S3Client;
 
 /** Something between the client and an atomic store that changes what comes back, as gateways and caches do. */
 @Tag("server")
+@Tag("s3proxy")
 class ProbeOfAlteringStoresTest {
 
     static Stream<Arguments> alterations() {

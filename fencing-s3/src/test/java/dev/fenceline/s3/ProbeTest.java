@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.s3.S3Client;
 
 @Tag("server")
+@Tag("s3proxy")
 class ProbeTest {
 
     static EmbeddedServers servers;

@@ -47,6 +47,16 @@ final class TestStore {
                 S3Probe.of(CLIENT, SharedServers.s3().newBucket()).run();
     }
 
+    /** What the shared store is like. */
+    static S3ProbeReport probed() {
+        return Shared.PROBED;
+    }
+
+    /** The ETag as the shared store wants it in a condition. */
+    static String ifMatch(String etag) {
+        return Shared.PROBED.etagForm().of(etag);
+    }
+
     /** An empty bucket of the shared store, and its client. */
     static TestStore fresh() {
         return new TestStore(Shared.CLIENT, SharedServers.s3().newBucket(), Shared.PROBED);

@@ -174,7 +174,7 @@ class VerdictTest {
     void theNaiveLookCallsAWriteRefusedThatHappensLater() {
         String plain = TestStore.freshKey();
         store.put(plain, "before");
-        String etag = store.attributes(plain).eTag();
+        String etag = TestStore.ifMatch(store.attributes(plain).eTag());
         S3FaultProxy.Armed held = proxy.on("PUT", plain).holdRequest();
         assertThatThrownBy(() -> client.putObject(
                         put -> put.bucket(store.bucket)
@@ -196,7 +196,7 @@ class VerdictTest {
     void theNaiveRetryCallsAWriteRefusedThatHappened() {
         String plain = TestStore.freshKey();
         store.put(plain, "before");
-        String etag = store.attributes(plain).eTag();
+        String etag = TestStore.ifMatch(store.attributes(plain).eTag());
         proxy.on("PUT", plain).loseAnswer(Cut.FIN);
         AwsServiceException refused = catchThrowableOfType(
                 AwsServiceException.class,

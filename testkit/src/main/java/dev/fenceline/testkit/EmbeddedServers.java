@@ -122,6 +122,25 @@ public final class EmbeddedServers implements Servers {
         return store;
     }
 
+    /**
+     * Starts an S3 store that has nothing in common with {@link #s3()}: the gateway of a small Ceph, whose objects are in memory. It
+     * decides conditional writes atomically too; it wants the ETag of {@code If-Match} without its quotes, and a client that calculates
+     * checksums where they are required only. Of writes to one key that are answered at the same moment its history may have another order.
+     *
+     * <p>Needs programs that are installed (Debian and Ubuntu: {@code ceph-mon}, {@code ceph-osd} and {@code radosgw}), and the AWS SDK
+     * on the class path.
+     *
+     * <p><b>Blocking:</b> until it answers; half a minute or so.
+     *
+     * @return a running store
+     * @throws IllegalStateException when a program is missing, or the store does not start; the message says which, and what it said
+     */
+    public AtomicS3 radosGateway() {
+        AtomicS3 store = RadosGatewayServer.start();
+        add(store);
+        return store;
+    }
+
     private synchronized void add(AutoCloseable server) {
         if (closed) {
             throw new IllegalStateException("These servers are closed; " + server + " was not to be started.");

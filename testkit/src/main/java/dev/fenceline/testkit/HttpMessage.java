@@ -88,6 +88,11 @@ final class HttpMessage {
         return status(startLine);
     }
 
+    /** As it is on the wire. */
+    byte[] body() {
+        return body.clone();
+    }
+
     /** Whether the connection that this came over ends behind it. */
     boolean isLast() {
         return "close".equalsIgnoreCase(headers.get("connection"));

@@ -3,7 +3,7 @@ package dev.fenceline.testkit;
 import java.net.URI;
 
 /**
- * An S3 store for a test, inside this JVM. Clients reach it over HTTP as they reach any other: by {@link #endpoint()}, the two
+ * An S3 store for a test, inside this JVM or on this machine. Clients reach it over HTTP as they reach any other: by {@link #endpoint()}, the two
  * keys, and the bucket in the path, not in the host's name ({@code forcePathStyle(true)} in the AWS SDK).
  *
  * <p><b>Thread-safety:</b> any thread.

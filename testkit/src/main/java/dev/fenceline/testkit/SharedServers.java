@@ -18,11 +18,17 @@ import java.util.function.Supplier;
  */
 public final class SharedServers {
 
+    static final String S3_STORE = "fenceline.s3.store";
+
+    private static final String S3PROXY = "s3proxy";
+    private static final String RADOSGW = "radosgw";
+
     private static final Once<RedisProcess> REDIS =
             new Once<>(() -> Servers.embedded().redis(RedisSpec.master()));
     private static final Once<PostgresProcess> POSTGRES =
             new Once<>(() -> Servers.embedded().postgres(PostgresSpec.primary()));
-    private static final Once<AtomicS3> S3 = new Once<>(() -> Servers.embedded().s3());
+    private static final Once<AtomicS3> S3 =
+            new Once<>(() -> store(System.getProperty(S3_STORE, S3PROXY), Servers.embedded()));
 
     private SharedServers() {}
 
@@ -45,13 +51,24 @@ public final class SharedServers {
     }
 
     /**
-     * Returns the shared S3 store, which decides conditional writes atomically. See {@link EmbeddedServers#s3()} for what it needs on
-     * the class path.
+     * Returns the shared S3 store, which decides conditional writes atomically. It is that of {@link EmbeddedServers#s3()}, or with the
+     * system property {@code fenceline.s3.store} set to {@code radosgw} that of {@link EmbeddedServers#radosGateway()}; see there for
+     * what each needs.
      *
      * @return the same store at every call
      */
     public static AtomicS3 s3() {
         return S3.server();
+    }
+
+    static AtomicS3 store(String name, EmbeddedServers servers) {
+        return switch (name) {
+            case S3PROXY -> servers.s3();
+            case RADOSGW -> servers.radosGateway();
+            default ->
+                throw new IllegalStateException("There is no S3 store '" + name + "'. Set -D" + S3_STORE + " to "
+                        + S3PROXY + " or " + RADOSGW + ", or leave it out for " + S3PROXY + ".");
+        };
     }
 
     /**

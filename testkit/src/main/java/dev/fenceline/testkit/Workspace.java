@@ -50,6 +50,16 @@ final class Workspace {
         }
     }
 
+    static void newDirectories(Path... directories) {
+        try {
+            for (Path directory : directories) {
+                Files.createDirectories(directory);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot make a directory of a server.", e);
+        }
+    }
+
     static void write(Path file, String text) {
         try {
             Files.writeString(file, text);
