@@ -61,7 +61,7 @@ final class RedlockNode {
         this.settings =
                 tolerance + "|" + micros(context.options().masterClockSkew().toNanos());
         this.delay = micros(context.options().restartDelay().toNanos());
-        this.releases = new NodeReleases(context, this::released);
+        this.releases = new NodeReleases(context, this::released, this::isAdmitted);
         ServerConnection.Place place = new ServerConnection.Place(uri, name);
         this.connection = new ServerConnection(
                 network,
@@ -128,6 +128,11 @@ final class RedlockNode {
         releases.sendAgain();
     }
 
+    private boolean isAdmitted() {
+        Link link = admitted;
+        return link != null && connection.link().filter(link::equals).isPresent();
+    }
+
     /** What its clock shows now; empty as long as it never answered. */
     OptionalLong clock(long nanoTime) {
         return clock.micros(nanoTime);
@@ -140,6 +145,9 @@ final class RedlockNode {
 
     CompletableFuture<NodeReply> acquire(LockKey lock, RedlockAttempt.Request request, long token) {
         NodeReleases.Request underWay = releases.asking(request.holder(), token);
+        if (request.predecessor() != null) {
+            releases.succeeded(lock, request.predecessor());
+        }
         int bucket = context.keys().bucketOf(lock);
         String[] all = lock.in(context.keys());
         String[] keys = lock.kind() == LockKind.FENCED

@@ -189,6 +189,63 @@ class RedlockOutagesTest {
         eventually("the lock is free at all nodes", () -> taken() == 0);
     }
 
+    private void awaitThatAllNodesTakePart(Locks locks) {
+        LockName other = LockName.of("account", 43);
+        eventually("all nodes take part", () -> {
+            try (Lease lease = locks.fenced(other).acquire()) {
+                return lease.isHeld() && FiveServers.taken(options, other) == 5;
+            }
+        });
+    }
+
+    /** The old connection of a node was slow and the new one is quick: its request comes when the lease is over. */
+    @Test
+    void aRequestThatWasLostAndComesBehindTheEndOfItsLeaseHoldsNothing() throws InterruptedException {
+        Locks locks = connect(impatient(), IMPATIENT);
+        awaitThatAllNodesTakePart(locks);
+        FaultProxy.Armed held = proxies.get(0)
+                .onRequest(NodeScripts.STANDARD.acquire().digest())
+                .holdRequest();
+        FencedLease lease = locks.fenced(ACCOUNT).acquire();
+        held.awaitFired(Duration.ofSeconds(10));
+        proxies.get(0).cutAll(FaultProxy.Cut.FIN);
+        awaitThatAllNodesTakePart(locks);
+        assertThat(taken()).isEqualTo(4);
+        lease.close();
+        long counted = counter(0);
+        held.letGo();
+        eventually("the node has granted it", () -> counter(0) > counted);
+        eventually("the lock is free at all nodes", () -> taken() == 0);
+    }
+
+    private long counter(int node) {
+        KeySpace keys = new KeySpace(options.keyPrefix());
+        String bucket = Integer.toString(keys.bucketOf(Fixture.fenced(ACCOUNT)));
+        String counter = FiveServers.NODES.get(node).command("HGET", keys.node(), bucket);
+        return counter.isEmpty() ? 0 : Long.parseLong(counter);
+    }
+
+    /** It does not count for the grant, and is part of the lease all the same. */
+    @Test
+    void aNodeWhoseAnswerWasLostIsRenewedAndReleasedWithTheOthers() throws InterruptedException {
+        Locks locks = connect(options, NODE_TIMEOUT);
+        awaitThatAllNodesTakePart(locks);
+        FaultProxy.Armed lost = proxies.get(0)
+                .onRequest(NodeScripts.STANDARD.acquire().digest())
+                .loseReply(FaultProxy.Cut.RST);
+        FencedLease lease = locks.fenced(ACCOUNT).acquire();
+        lost.awaitFired(Duration.ofSeconds(10));
+        eventually("all nodes have granted it", () -> taken() == 5);
+        awaitThatAllNodesTakePart(locks);
+        String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
+        RedisProcess node = FiveServers.NODES.get(0);
+        assertThat(node.command("PEXPIRE", key, "30000")).isEqualTo("1");
+        lease.renew();
+        eventually("the node has renewed it", () -> Long.parseLong(node.command("PTTL", key)) > 30_000);
+        lease.close();
+        eventually("the lock is free at all nodes", () -> taken() == 0);
+    }
+
     @Test
     void aLeaseIsRenewedByAMajorityAndLostWithoutOne() throws InterruptedException {
         LockOptions shorter = Fixture.options()
