@@ -45,7 +45,9 @@ import java.util.Collection;
  * one's place in all clients, one after the other; while they differ, a majority of the old ones and one of the new ones must share
  * a node, so change one node at a time.
  *
- * <p><b>Connections:</b> one to each node for each {@code Locks}. A node that is away when they are made is connected to later.
+ * <p><b>Connections:</b> one to each node for each {@code Locks}. A node that is away, also when they are made, is tried again after
+ * 20 ms and ever more seldom, down to twice a second: it takes part about half a second after it is back. Where it leaves packets
+ * without an answer an attempt is given up after one {@link LockOptions#commandTimeout()}, a second at least, and that is added.
  */
 public final class Redlock {
 
