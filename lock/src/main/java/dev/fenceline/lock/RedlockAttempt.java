@@ -29,15 +29,19 @@ final class RedlockAttempt {
     /** Each further one means that a majority granted tokens of the same bucket to others meanwhile. */
     private static final int MOST_ROUNDS = 8;
 
-    private static final long FARTHEST_FLOOR_MICROS = TimeUnit.HOURS.toMicros(24);
-
     private static final AtomicLong NUMBERS = new AtomicLong();
 
     /** For whom, and what is special about it. */
     record Request(UUID holder, long floor, @Nullable UUID predecessor) {}
 
     /** The nodes, and how long each of them has for an answer. */
-    record Field(List<RedlockNode> nodes, Majority.Size size, long timeoutNanos, RoundLimits limits, Context context) {}
+    record Field(
+            List<RedlockNode> nodes,
+            Majority.Size size,
+            long timeoutNanos,
+            RoundLimits limits,
+            Proposed proposed,
+            Context context) {}
 
     private final Field field;
     private final LockKey lock;
@@ -69,11 +73,16 @@ final class RedlockAttempt {
             run(NUMBERS.incrementAndGet(), request.floor());
             return;
         }
-        int bucket = field.context().keys().bucketOf(lock);
+        int bucket = bucket();
         long[] counters =
                 field.nodes().stream().mapToLong(node -> node.counter(bucket)).toArray();
         long median = median();
-        propose(Proposal.first(median, counters, field.size().needed(), request.floor()), median, request.floor());
+        long floor = field.proposed().floor(lock.name(), request.floor(), median);
+        propose(Proposal.first(median, counters, field.size().needed(), floor), median, floor);
+    }
+
+    private int bucket() {
+        return field.context().keys().bucketOf(lock);
     }
 
     /** What the nodes' clocks show now. A node that is away is counted as it was: its clock goes on. */
@@ -88,10 +97,13 @@ final class RedlockAttempt {
         return clocks.length == 0 ? 1 : Proposal.median(clocks);
     }
 
-    private void propose(long token, long median, long floor) {
-        if (floor - median > FARTHEST_FLOOR_MICROS) {
+    private void propose(long wanted, long median, long floor) {
+        if (floor - median > Proposed.FARTHEST_MICROS) {
             end(new AcquireReply.FloorTooFar(floor, median));
-        } else if (token >= FencingToken.VALUE_LIMIT) {
+            return;
+        }
+        long token = field.proposed().next(lock.name(), bucket(), wanted, floor, median);
+        if (token >= FencingToken.VALUE_LIMIT) {
             end(new AcquireReply.Exhausted(token - 1, median));
         } else {
             run(token, floor);

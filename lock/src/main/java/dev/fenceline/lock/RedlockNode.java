@@ -35,6 +35,7 @@ final class RedlockNode {
     private final Context context;
     private final NodeScripts scripts;
     private final Register register;
+    private final Proposed proposed;
     private final String[] nodeKey;
     private final String leaseMillis;
     private final String who;
@@ -49,11 +50,18 @@ final class RedlockNode {
 
     private volatile @Nullable Link admitted;
 
-    RedlockNode(Network network, RedisURI uri, Context context, NodeScripts scripts, Register register) {
+    RedlockNode(
+            Network network,
+            RedisURI uri,
+            Context context,
+            NodeScripts scripts,
+            Register register,
+            Proposed proposed) {
         this.name = "Redis at " + Uris.address(uri);
         this.context = context;
         this.scripts = scripts;
         this.register = register;
+        this.proposed = proposed;
         this.nodeKey = new String[] {context.keys().node()};
         this.leaseMillis = Long.toString(context.options().lease().toMillis());
         this.who = LockValue.who(context.options().application());
@@ -166,7 +174,7 @@ final class RedlockNode {
                                 tolerance,
                                 Long.toString(request.floor()),
                                 request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
-                        .thenApply(reply -> heard(link, lock.kind(), bucket, reply)))
+                        .thenApply(reply -> heard(link, lock, bucket, reply)))
                 .whenComplete((reply, thrown) -> underWay.over(end(reply, thrown)));
     }
 
@@ -179,7 +187,7 @@ final class RedlockNode {
                 : NodeReleases.End.NOT_GRANTED;
     }
 
-    private NodeReply heard(Link link, LockKind kind, int bucket, Reply answer) {
+    private NodeReply heard(Link link, LockKey lock, int bucket, Reply answer) {
         NodeReply reply;
         try {
             reply = NodeReply.of(answer.words());
@@ -192,8 +200,9 @@ final class RedlockNode {
             note(link, incarnation, reply.time());
         }
         clock.saw(reply.time(), context.clock().nanoTime());
-        if (kind == LockKind.FENCED) {
+        if (lock.kind() == LockKind.FENCED) {
             counters.set(bucket, reply.counter());
+            proposed.note(lock.name(), reply.mark(), reply.time());
         }
         return reply;
     }

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLock;
+import dev.fenceline.FencingToken;
 import dev.fenceline.Lease;
 import dev.fenceline.LeaseLostException;
 import dev.fenceline.LockName;
@@ -20,6 +21,7 @@ import dev.fenceline.testkit.RedisProcess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -187,6 +189,45 @@ class RedlockOutagesTest {
                 () -> Fixture.calls(slow.get(0), "eval") > before.get(0)
                         && Fixture.calls(slow.get(1), "eval") > before.get(1));
         eventually("the lock is free at all nodes", () -> taken() == 0);
+    }
+
+    private static final String OTHER = "0123456789abcdef0123456789abcdef|7|1700000000000000|17|elsewhere|reports";
+
+    /** With a mark to pass all attempts would propose the token that follows it, and one's release end the other's grant. */
+    @Test
+    void aLateReleaseOfAnAttemptLeavesTheNextOneAloneThatHasTheSameMarkToPass() throws Exception {
+        Locks locks = connect(options, NODE_TIMEOUT);
+        awaitThatAllNodesTakePart(locks);
+        String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
+        List<RedisProcess> others = FiveServers.NODES.subList(0, 3);
+        RedisProcess node = FiveServers.NODES.get(3);
+        others.forEach(each -> each.command("SET", key, OTHER, "PX", "60000"));
+        node.command("SCRIPT", "FLUSH");
+        node.command("SCRIPT", "LOAD", NodeScripts.STANDARD.acquire().source());
+        FaultProxy.Armed held = proxies.get(3)
+                .onRequest(NodeScripts.STANDARD.release().digest())
+                .holdReply();
+        FencedLock lock = locks.fenced(ACCOUNT);
+        lock.raiseFloor(new FencingToken(ACCOUNT, serverMicros(node) + 3_600_000_000L, UUID.randomUUID()));
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<FencedLease> waiting = thread.submit(() -> lock.acquireWithin(Duration.ofSeconds(20)));
+            held.awaitFired(Duration.ofSeconds(10));
+            others.forEach(each -> each.command("DEL", key));
+            FencedLease lease = waiting.get(20, TimeUnit.SECONDS);
+            String granted = "|" + lease.token().value() + "|";
+            eventually("all nodes have granted it", () -> FiveServers.values(options, ACCOUNT)
+                    .allMatch(value -> value.contains(granted)));
+            long before = Fixture.calls(node, "eval");
+            held.letGo();
+            // It did not know the script, and gets its text now.
+            eventually("the node has heard of the release", () -> Fixture.calls(node, "eval") > before);
+            awaitThatAllNodesTakePart(locks);
+            assertThat(FiveServers.values(options, ACCOUNT)).allMatch(value -> value.contains(granted));
+            lease.close();
+        } finally {
+            thread.shutdownNow();
+        }
     }
 
     private void awaitThatAllNodesTakePart(Locks locks) {
@@ -358,8 +399,7 @@ class RedlockOutagesTest {
     void whoGetsNoMajorityGivesUpWhatItHas() {
         FencedLock lock = connect(impatient(), IMPATIENT).fenced(ACCOUNT);
         String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
-        String other = "0123456789abcdef0123456789abcdef|7|1700000000000000|17|elsewhere|reports";
-        FiveServers.NODES.subList(0, 3).forEach(node -> node.command("SET", key, other, "PX", "60000"));
+        FiveServers.NODES.subList(0, 3).forEach(node -> node.command("SET", key, OTHER, "PX", "60000"));
         assertThat(lock.tryAcquire()).isEmpty();
         eventually("only the other has anything", () -> taken() == 3);
         assertThatThrownBy(() -> lock.acquireWithin(Duration.ofMillis(50)))
