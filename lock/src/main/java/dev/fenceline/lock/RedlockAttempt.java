@@ -151,12 +151,8 @@ final class RedlockAttempt {
                 TimeUnit.NANOSECONDS.toMicros(
                         field.context().options().clockStepTolerance().toNanos()),
                 passed);
-        RedlockRound.Outcome otherwise = free.otherwise();
-        if (next instanceof Proposal.Next.Wait wait && otherwise != null && wait.micros() > farthest()) {
-            // A clock is wrong by more than that; the others may do without it soon.
-            ended(wait.counter(), floor, otherwise);
-        } else if (next instanceof Proposal.Next.Wait wait) {
-            end(new AcquireReply.Wait(wait.micros(), wait.counter(), wait.serverTime()));
+        if (next instanceof Proposal.Next.Wait wait) {
+            waitOr(wait, free.otherwise());
         } else if (next instanceof Proposal.Next.Token token) {
             boolean inTime = elapsed() + field.timeoutNanos()
                     < field.context().commandTimeout().toNanos();
@@ -169,13 +165,31 @@ final class RedlockAttempt {
         }
     }
 
-    /** How far a counter can be ahead of a clock that is right, right after a node was reborn. */
-    private long farthest() {
-        return TimeUnit.NANOSECONDS.toMicros(field.context()
-                .options()
-                .clockStepTolerance()
-                .plus(field.context().options().masterClockSkew())
-                .toNanos());
+    /** A token that a majority takes in a while; others may be there sooner, and do without it. */
+    private void waitOr(Proposal.Next.Wait wait, RedlockRound.@Nullable Outcome otherwise) {
+        if (otherwise instanceof RedlockRound.Outcome.Unanswered missing && wait.micros() > briefly()) {
+            end(new SendFailure(
+                    missing.failure().kind(),
+                    missing.failure().getMessage() + "; those that answered agree on no token for another "
+                            + TimeUnit.MICROSECONDS.toMillis(wait.micros()) + " ms",
+                    missing.failure()));
+        } else if (otherwise instanceof RedlockRound.Outcome.Refused refused && isSooner(refused.reply(), wait)) {
+            end(refused.reply());
+        } else {
+            end(new AcquireReply.Wait(wait.micros(), wait.counter(), wait.serverTime()));
+        }
+    }
+
+    private boolean isSooner(AcquireReply refused, Proposal.Next.Wait wait) {
+        return refused instanceof AcquireReply.Reborn reborn
+                ? reborn.micros() < wait.micros()
+                : wait.micros() > briefly();
+    }
+
+    /** As long as a node that was just reborn needs, with clocks that are not quite the same: then it takes part by itself. */
+    private long briefly() {
+        return TimeUnit.NANOSECONDS.toMicros(field.timeoutNanos()
+                + 2 * field.context().options().masterClockSkew().toNanos());
     }
 
     private long elapsed() {

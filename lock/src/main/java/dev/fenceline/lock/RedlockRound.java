@@ -28,8 +28,8 @@ final class RedlockRound {
         /**
          * The lock is free at a majority, and they want another token.
          *
-         * @param otherwise what came of it where some of them have a clock so wrong that no token suits a majority, and others are
-         *     missing that may be there soon
+         * @param otherwise what came of it where no token suits a majority of them now, and others are missing that may be there
+         *     sooner
          */
         record Free(
                 List<Proposal.Figures> figures,

@@ -375,6 +375,62 @@ class RedlockOutagesTest {
         }
     }
 
+    /** One of the three that are left is so far ahead that the others take its next token in 9 s; the other two are back before. */
+    @Test
+    void whoeverWouldHaveToWaitForAClockLooksWhetherOthersAreBack() throws Exception {
+        Locks locks = connect(options, IMPATIENT);
+        awaitThatAllNodesTakePart(locks);
+        RedisProcess ahead = FiveServers.NODES.get(2);
+        String bucket =
+                Integer.toString(new KeySpace(options.keyPrefix()).bucketOf(Fixture.fenced(ACCOUNT)));
+        ahead.command("HSET", node(), bucket, Long.toString(serverMicros(ahead) + 19_900_000));
+        proxies.subList(3, 5).forEach(FaultProxy::refuse);
+        assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(50)))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("3 of 5 nodes answered and 3 are needed; Redis at ")
+                .hasMessageContaining("; those that answered agree on no token for another ")
+                .hasMessageContaining("Nothing is held");
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            long asked = Fixture.calls(FiveServers.NODES.get(0), "evalsha");
+            Future<FencedLease> lease =
+                    thread.submit(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20)));
+            eventually(
+                    "it was asked for without success",
+                    () -> lease.isDone() || Fixture.calls(FiveServers.NODES.get(0), "evalsha") > asked + 4);
+            proxies.subList(3, 5).forEach(FaultProxy::heal);
+            long token = lease.get(20, TimeUnit.SECONDS).token().value();
+            assertThat(token).isLessThan(serverMicros(ahead));
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    /** Each request costs all nodes a command, so there are pauses; and what becomes free is found. */
+    @Test
+    void whoeverWaitsAsksFromTimeToTimeAndFindsTheLockFree() throws Exception {
+        Locks locks = connect(options, NODE_TIMEOUT);
+        awaitThatAllNodesTakePart(locks);
+        String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
+        FiveServers.NODES.forEach(node -> node.command("SET", key, OTHER, "PX", "60000"));
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            long asked = Fixture.calls(FiveServers.NODES.get(0), "evalsha");
+            long start = System.nanoTime();
+            Future<FencedLease> lease =
+                    thread.submit(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20)));
+            eventually(
+                    "it was asked for 20 times",
+                    () -> lease.isDone() || Fixture.calls(FiveServers.NODES.get(0), "evalsha") >= asked + 20);
+            // The pauses are half of 5 to 50 ms at least: whoever asked without any would need a hundredth of this.
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(200));
+            FiveServers.NODES.forEach(node -> node.command("DEL", key));
+            lease.get(20, TimeUnit.SECONDS).close();
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
     @Test
     void anEfficiencyLockDoesNotMakeTheCounterOfItsBucketForgotten() throws InterruptedException {
         Locks locks = connect(options, NODE_TIMEOUT);
