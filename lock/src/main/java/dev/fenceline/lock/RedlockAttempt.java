@@ -181,7 +181,7 @@ final class RedlockAttempt {
     }
 
     private boolean isSooner(AcquireReply refused, Proposal.Next.Wait wait) {
-        return refused instanceof AcquireReply.Reborn reborn
+        return refused instanceof AcquireReply.NodesReborn reborn
                 ? reborn.micros() < wait.micros()
                 : wait.micros() > briefly();
     }

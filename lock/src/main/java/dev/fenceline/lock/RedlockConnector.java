@@ -129,10 +129,15 @@ public final class RedlockConnector {
      * <p><b>Not guaranteed:</b> that no lock is held, if all nodes lost their data at the same time. Nobody can tell that from a first
      * start but whoever calls this; so call it when you deploy, not whenever a program starts.
      *
+     * That all are marked: nodes that were not, because one went away or this process ended half-way, grant nothing for one lease, once,
+     * and go on by themselves. Nodes to which somebody has connected before are as they are, and wait likewise.
+     *
      * <p><b>Blocking:</b> about 5 s at most.
      *
+     * <p><b>Interruption:</b> it is not interrupted, and the flag is kept.
+     *
      * @return this connector
-     * @throws BackendUnavailableException when a node does not answer
+     * @throws BackendUnavailableException when a node does not answer; the message says which nodes were marked
      * @throws BackendMisconfiguredException when a node was used before and another was not: that one lost its data, and has to wait;
      *     and as of {@link #connect()}
      */

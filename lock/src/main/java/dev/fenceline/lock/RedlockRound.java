@@ -175,7 +175,7 @@ final class RedlockRound {
             return new Outcome.Refused(new AcquireReply.Busy(mostOftenHolder()));
         }
         return said(node -> node.word() == Word.REBORN).stream()
-                .map(node -> (Outcome) new Outcome.Refused(new AcquireReply.Reborn(node.rest())))
+                .map(node -> (Outcome) new Outcome.Refused(new AcquireReply.NodesReborn(node.rest())))
                 .findFirst()
                 .orElse(null);
     }
@@ -194,7 +194,7 @@ final class RedlockRound {
                     .skip(missing - 1L)
                     .findFirst()
                     .orElseThrow();
-            return new Outcome.Refused(new AcquireReply.Reborn(rest));
+            return new Outcome.Refused(new AcquireReply.NodesReborn(rest));
         }
         return unanswered();
     }
