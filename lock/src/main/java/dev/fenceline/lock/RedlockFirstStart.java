@@ -4,6 +4,7 @@ import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
 import dev.fenceline.LockOptions;
+import dev.fenceline.OutcomeUnknownException;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,11 +97,12 @@ final class RedlockFirstStart {
         }
         if (!doubtful.isEmpty()) {
             SendFailure first = doubtful.values().iterator().next();
-            throw new BackendUnavailableException(
+            throw new OutcomeUnknownException(
                     (marked.isEmpty() ? "No node" : String.join(", ", marked)) + " was marked as new, and "
                             + String.join(", ", doubtful.keySet()) + " did not answer (" + first.getMessage()
                             + "), so it was or was not. A node that was not marked grants nothing for one lease once somebody"
                             + " connects, and then goes on; leave it to that.",
+                    null,
                     first);
         }
     }

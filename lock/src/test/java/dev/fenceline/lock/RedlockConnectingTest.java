@@ -9,6 +9,7 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
+import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisProcess;
@@ -221,7 +222,7 @@ class RedlockConnectingTest {
             FaultProxy.Armed dropped =
                     away.onRequest("$4\r\nMARK\r\n").dropRequest(FaultProxy.Cut.RST);
             assertThatThrownBy(redlock::firstStart)
-                    .isInstanceOf(BackendUnavailableException.class)
+                    .isInstanceOf(OutcomeUnknownException.class)
                     .hasMessageStartingWith("Redis at " + three.get(0).host() + ":" + three.get(0).port()
                             + ", Redis at " + three.get(1).host() + ":" + three.get(1).port()
                             + " was marked as new, and Redis at " + away.host() + ":" + away.port()
@@ -242,10 +243,13 @@ class RedlockConnectingTest {
     }
 
     @Test
-    void aFirstStartIsNotInterruptedAndKeepsTheFlag() {
+    void connectingAndAFirstStartAreNotInterruptedAndKeepTheFlag() {
         RedlockConnector redlock = Redlock.of(FiveServers.uris(three)).options(options);
         Thread.currentThread().interrupt();
         assertThat(redlock.firstStart()).isSameAs(redlock);
+        assertThat(Thread.interrupted()).isTrue();
+        Thread.currentThread().interrupt();
+        redlock.connect().close();
         assertThat(Thread.interrupted()).isTrue();
         assertThat(three)
                 .allSatisfy(
