@@ -165,7 +165,7 @@ public final class RedlockConnector {
      *
      * <p><b>Guarantees:</b> nothing is changed, and no lock is taken. A node that is away or refuses hides none of the others.
      *
-     * <p><b>Blocking:</b> about 5 s at most for each node that is silent. It is not interrupted, and the flag is kept.
+     * <p><b>Blocking:</b> about 5 s at most. It is not interrupted, and the flag is kept.
      *
      * @param kind of which kind the lock is; the same name is another lock in the other kind
      * @param name its name

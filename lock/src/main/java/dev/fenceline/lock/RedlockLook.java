@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at all nodes at once, those that are away or refuse as well. Connects for itself, and disconnects. */
@@ -28,6 +29,7 @@ final class RedlockLook {
     private RedlockLook() {}
 
     static List<RedlockNodeState> at(Network network, List<RedisURI> nodes, LockOptions options, @Nullable LockKey lock) {
+        long end = System.nanoTime() + LIMIT.toNanos();
         List<CompletableFuture<Link>> links =
                 nodes.stream().map(node -> link(network, node)).toList();
         try {
@@ -37,7 +39,7 @@ final class RedlockLook {
                     .toList();
             List<RedlockNodeState> states = new ArrayList<>();
             for (int i = 0; i < nodes.size(); i++) {
-                states.add(state("Redis at " + Uris.address(nodes.get(i)), asked.get(i)));
+                states.add(state("Redis at " + Uris.address(nodes.get(i)), asked.get(i), end));
             }
             return List.copyOf(states);
         } finally {
@@ -102,15 +104,18 @@ final class RedlockLook {
                                                 words.get(5), words.get(6), words.get(1), counter, words.get(4), "0"))));
     }
 
-    private static RedlockNodeState state(String server, CompletableFuture<RedlockNodeState> asked) {
+    private static RedlockNodeState state(String server, CompletableFuture<RedlockNodeState> asked, long end) {
         try {
-            return Uninterruptibly.await(asked, LIMIT);
+            return Uninterruptibly.await(asked, Duration.ofNanos(Math.max(0, end - System.nanoTime())));
         } catch (SendFailure failure) {
-            Throwable why = failure.getCause() instanceof FencelineException ours ? ours : failure;
+            Throwable cause = failure.getCause();
+            String trouble = cause instanceof TimeoutException
+                    ? server + " did not answer within " + LIMIT.toMillis() + " ms"
+                    : String.valueOf((cause instanceof FencelineException ? cause : failure).getMessage());
             return new RedlockNodeState(
                     server,
                     Status.UNKNOWN,
-                    Optional.of(String.valueOf(why.getMessage())),
+                    Optional.of(trouble),
                     Optional.empty(),
                     OptionalLong.empty(),
                     Optional.empty());

@@ -82,4 +82,17 @@ class RedlockLookTest {
                     .startsWith("No connection to Redis at " + away.host() + ":" + away.port() + ": ");
         }
     }
+
+    @Test
+    void aNodeThatIsSilentIsNotWaitedForForLong() {
+        try (FaultProxy silent = FaultProxy.to(three.get(2).host(), three.get(2).port())) {
+            silent.blackhole();
+            List<RedlockNodeState> states = Redlock.of(
+                            "redis://" + silent.host() + ":" + silent.port(), three.get(0).uri(), three.get(1).uri())
+                    .options(options)
+                    .look();
+            assertThat(statuses(states)).containsExactly(Status.UNKNOWN, Status.NEW, Status.NEW);
+            assertThat(states.get(0).trouble().orElseThrow()).contains("Redis at " + silent.host() + ":" + silent.port());
+        }
+    }
 }
