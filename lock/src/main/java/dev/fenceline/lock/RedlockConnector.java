@@ -157,23 +157,28 @@ public final class RedlockConnector {
      * @return a state for each node, in their order
      */
     public List<RedlockNodeState> look() {
-        return RedlockLook.at(new Network(resources, ssl), nodes, settings.options(), null);
+        return look(null);
     }
 
     /**
-     * Shows an operator whether the nodes take part, and a lock as it lies at each of them. Of the options the key prefix matters.
+     * Shows an operator whether the nodes take part, and a lock as it lies at each of them. Of the options the key prefix matters, and
+     * the command timeout.
      *
      * <p><b>Guarantees:</b> nothing is changed, and no lock is taken. A node that is away or refuses hides none of the others.
      *
-     * <p><b>Blocking:</b> about 5 s at most. It is not interrupted, and the flag is kept.
+     * <p><b>Blocking:</b> about 5 s and one command timeout at most, where nodes are silent. It is not interrupted, and the flag is kept.
      *
      * @param kind of which kind the lock is; the same name is another lock in the other kind
      * @param name its name
      * @return a state for each node, in their order
      */
     public List<RedlockNodeState> look(LockKind kind, LockName name) {
+        return look(new LockKey(kind, name));
+    }
+
+    private List<RedlockNodeState> look(@Nullable LockKey lock) {
         return RedlockLook.at(
-                new Network(resources, ssl), nodes, settings.options(), new LockKey(kind, name));
+                new Network(resources, ssl), nodes, settings.options(), Network.CONNECT_TIMEOUT, lock);
     }
 
     /**

@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at all nodes at once, those that are away or refuse as well. Connects for itself, and disconnects. */
 final class RedlockLook {
 
-    private static final Duration LIMIT = Duration.ofMillis(5_500);
+    /** A little more than the limits of connecting and asking, whose messages say more. */
+    private static final Duration MARGIN = Duration.ofMillis(500);
 
     private static final Script SHOW = Script.load("redlock-show.lua");
 
@@ -28,10 +28,22 @@ final class RedlockLook {
 
     private RedlockLook() {}
 
-    static List<RedlockNodeState> at(Network network, List<RedisURI> nodes, LockOptions options, @Nullable LockKey lock) {
-        long end = System.nanoTime() + LIMIT.toNanos();
+    /**
+     * Looks.
+     *
+     * @param handshake how long connecting may take
+     * @param lock what else to show, or null
+     */
+    static List<RedlockNodeState> at(
+            Network network,
+            List<RedisURI> nodes,
+            LockOptions options,
+            Duration handshake,
+            @Nullable LockKey lock) {
+        Duration limit = handshake.plus(options.commandTimeout()).plus(MARGIN);
+        long end = System.nanoTime() + limit.toNanos();
         List<CompletableFuture<Link>> links =
-                nodes.stream().map(node -> link(network, node)).toList();
+                nodes.stream().map(node -> link(network, node, handshake, options.commandTimeout())).toList();
         try {
             KeySpace keys = new KeySpace(options.keyPrefix());
             List<CompletableFuture<RedlockNodeState>> asked = links.stream()
@@ -53,15 +65,20 @@ final class RedlockLook {
         }
     }
 
-    private static CompletableFuture<Link> link(Network network, RedisURI node) {
+    private static CompletableFuture<Link> link(
+            Network network, RedisURI node, Duration handshake, Duration commandTimeout) {
         String name = "Redis at " + Uris.address(node);
-        return network.connect(node, Network.CONNECT_TIMEOUT)
-                .thenApply(connection -> new Link(
-                        connection,
-                        new Incarnations(Incarnations.Knowledge.NONE).newConnection(),
-                        LockClock.system(),
-                        name,
-                        Network.CONNECT_TIMEOUT))
+        return network.connect(node, handshake)
+                .thenApply(connection -> {
+                    // Until here the handshake's limit held.
+                    connection.setTimeout(commandTimeout);
+                    return new Link(
+                            connection,
+                            new Incarnations(Incarnations.Knowledge.NONE).newConnection(),
+                            LockClock.system(),
+                            name,
+                            commandTimeout);
+                })
                 .exceptionallyCompose(
                         thrown -> CompletableFuture.failedFuture(ConnectFailure.of(name, Link.unwrapped(thrown))));
     }
@@ -108,14 +125,11 @@ final class RedlockLook {
         try {
             return Uninterruptibly.await(asked, Duration.ofNanos(Math.max(0, end - System.nanoTime())));
         } catch (SendFailure failure) {
-            Throwable cause = failure.getCause();
-            String trouble = cause instanceof TimeoutException
-                    ? server + " did not answer within " + LIMIT.toMillis() + " ms"
-                    : String.valueOf((cause instanceof FencelineException ? cause : failure).getMessage());
+            Throwable why = failure.getCause() instanceof FencelineException ours ? ours : failure;
             return new RedlockNodeState(
                     server,
                     Status.UNKNOWN,
-                    Optional.of(trouble),
+                    Optional.of(String.valueOf(why.getMessage())),
                     Optional.empty(),
                     OptionalLong.empty(),
                     Optional.empty());
