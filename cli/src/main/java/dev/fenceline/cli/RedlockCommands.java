@@ -60,7 +60,8 @@ final class RedlockCommands extends Group {
                     describeLock(report, state);
                 }
             });
-            return report.field("nodes", states.stream().map(RedlockCommands::json).toList());
+            return report.field(
+                    "nodes", states.stream().map(RedlockCommands::json).toList());
         }
 
         private String held(LockName name, List<RedlockNodeState> states) {
@@ -103,8 +104,7 @@ final class RedlockCommands extends Group {
         @Override
         Report run() {
             RedlockOptions.Seen seen = nodes.look(RedlockConnector::look);
-            boolean marks =
-                    seen.states().stream().allMatch(state -> state.status() == Status.NEW);
+            boolean marks = seen.states().stream().allMatch(state -> state.status() == Status.NEW);
             if (marks) {
                 confirmation.require("This says of " + seen.states().size()
                         + " nodes that no lock was ever held there. If they were used, and have all lost their data, locks that are"
@@ -117,7 +117,8 @@ final class RedlockCommands extends Group {
                     Report.Style.GOOD,
                     marks
                             ? "Marked as new: all " + seen.states().size() + " nodes. They grant from now on."
-                            : "All " + seen.states().size() + " nodes were marked or used before; nothing was changed.");
+                            : "All " + seen.states().size()
+                                    + " nodes were marked or used before; nothing was changed.");
             List<RedlockNodeState> states = redlock.look();
             states.forEach(state -> describe(report, state));
             return report.field("marked", marks)
@@ -130,7 +131,11 @@ final class RedlockCommands extends Group {
             throw new Failure(
                     Outcome.UNREACHABLE,
                     "No node could be asked: "
-                            + String.join("; ", states.stream().flatMap(state -> state.trouble().stream()).toList()),
+                            + String.join(
+                                    "; ",
+                                    states.stream()
+                                            .flatMap(state -> state.trouble().stream())
+                                            .toList()),
                     null);
         }
     }

@@ -54,8 +54,7 @@ final class RedlockOptions extends LockServerOptions {
         return wanted && canAsk(text, password) ? look(text, askForPassword(), at) : seen;
     }
 
-    private Seen look(
-            String text, Optional<String> password, Function<RedlockConnector, List<RedlockNodeState>> at) {
+    private Seen look(String text, Optional<String> password, Function<RedlockConnector, List<RedlockNodeState>> at) {
         RedlockConnector redlock = connector(text, password);
         return new Seen(redlock, at.apply(redlock));
     }

@@ -54,9 +54,9 @@ class RedlockTest {
     }
 
     private Ran run(ScriptedTerminal terminal, String... words) {
-        return terminal.run(Stream.concat(
-                        Stream.of("redlock"), Stream.concat(Stream.of(words), Stream.of("--key-prefix", prefix)))
-                .toArray(String[]::new));
+        return terminal.run(
+                Stream.concat(Stream.of("redlock"), Stream.concat(Stream.of(words), Stream.of("--key-prefix", prefix)))
+                        .toArray(String[]::new));
     }
 
     private Locks locks() {
@@ -72,8 +72,11 @@ class RedlockTest {
 
     @Test
     void newNodesAreMarkedOnceAndThenTakePart() {
-        assertThat(run("show").ends(0).out().lines()).hasSize(3).allSatisfy(line -> assertThat(line)
-                .endsWith(": never used, or lost its data: grants nothing for one lease once somebody connects"));
+        assertThat(run("show").ends(0).out().lines())
+                .hasSize(3)
+                .allSatisfy(line -> assertThat(line)
+                        .endsWith(
+                                ": never used, or lost its data: grants nothing for one lease once somebody connects"));
         run("first-start")
                 .failsWith(
                         2,
@@ -82,7 +85,8 @@ class RedlockTest {
                         "--yes");
         assertThat(run("first-start", "--yes").ends(0).out())
                 .startsWith("Marked as new: all 3 nodes. They grant from now on.");
-        assertThat(run("show").ends(0).out().lines()).allSatisfy(line -> assertThat(line).endsWith(": takes part"));
+        assertThat(run("show").ends(0).out().lines())
+                .allSatisfy(line -> assertThat(line).endsWith(": takes part"));
         JsonNode again = run("first-start", "--json").ends(0).json();
         assertThat(again.at("/marked").asBoolean()).isFalse();
         assertThat(again.at("/nodes/0/status").asText()).isEqualTo("known");
@@ -93,14 +97,17 @@ class RedlockTest {
         run("first-start", "--yes").ends(0);
         try (Locks locks = locks();
                 FencedLease order = locks.fenced(ORDER).acquire();
-                Lease nightly = locks.efficiency(LockName.of("report", "nightly")).acquire()) {
+                Lease nightly =
+                        locks.efficiency(LockName.of("report", "nightly")).acquire()) {
             assertThat(run("show", "order:42").ends(0).out())
                     .containsPattern("^Lock 'order:42' \\(fenced\\) is held at [23] of 3 nodes\\.")
                     .contains(
                             "order:42 (fenced) held by billing (host ",
                             "token " + order.token().value() + "/",
                             "its next token is above " + order.token().value());
-            JsonNode json = run("show", "report:nightly", "--kind", "efficiency", "--json").ends(0).json();
+            JsonNode json = run("show", "report:nightly", "--kind", "efficiency", "--json")
+                    .ends(0)
+                    .json();
             assertThat(json.at("/nodes").findValuesAsText("application")).contains("billing");
             assertThat(json.at("/nodes/0/counter").isNull()).isTrue();
             assertThat(nightly.isHeld()).isTrue();
@@ -131,8 +138,8 @@ class RedlockTest {
                 .failsWith(
                         1,
                         "No node was marked: ",
-                        " was used before, so this is no first start, and Redis at " + NODES.get(1).host() + ":"
-                                + NODES.get(1).port() + " is new or lost its data.");
+                        " was used before, so this is no first start, and Redis at "
+                                + NODES.get(1).host() + ":" + NODES.get(1).port() + " is new or lost its data.");
     }
 
     @Test
@@ -158,19 +165,18 @@ class RedlockTest {
     @Test
     void whoeverIsThereIsAskedForAPasswordIfOneIsWanted() {
         try (EmbeddedServers servers = Servers.embedded()) {
-            String nodes = nodes(Stream.generate(
-                            () -> servers.redis(RedisSpec.master().password("geheim")))
-                    .limit(3)
-                    .toList());
+            String nodes =
+                    nodes(Stream.generate(() -> servers.redis(RedisSpec.master().password("geheim")))
+                            .limit(3)
+                            .toList());
             ScriptedTerminal terminal =
                     new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes).answering("geheim");
             assertThat(run(terminal, "show").ends(0).out()).contains("never used");
             assertThat(terminal.questions).containsExactly("[hidden] Password of Redis: ");
             run(new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes), "show")
                     .failsWith(3, "No node could be asked: Redis at ", "NOAUTH");
-            ScriptedTerminal silent = new ScriptedTerminal()
-                    .with("FENCELINE_REDLOCK", nodes)
-                    .with("FENCELINE_REDIS_PASSWORD", "geheim");
+            ScriptedTerminal silent =
+                    new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes).with("FENCELINE_REDIS_PASSWORD", "geheim");
             assertThat(run(silent, "first-start", "--yes").ends(0).out()).startsWith("Marked as new: all 3 nodes.");
         }
     }

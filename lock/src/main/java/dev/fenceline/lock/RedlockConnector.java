@@ -177,8 +177,7 @@ public final class RedlockConnector {
     }
 
     private List<RedlockNodeState> look(@Nullable LockKey lock) {
-        return RedlockLook.at(
-                new Network(resources, ssl), nodes, settings.options(), Network.CONNECT_TIMEOUT, lock);
+        return RedlockLook.at(new Network(resources, ssl), nodes, settings.options(), Network.CONNECT_TIMEOUT, lock);
     }
 
     /**

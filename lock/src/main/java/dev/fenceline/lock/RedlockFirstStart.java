@@ -62,7 +62,8 @@ final class RedlockFirstStart {
                             LockClock.system(),
                             name,
                             Network.CONNECT_TIMEOUT))
-                    // Before any is marked: one that refuses later leaves the others marked, and this is no first start then.
+                    // Before any is marked: one that refuses later leaves the others marked, and this is no first start
+                    // then.
                     .thenCompose(link -> ServerCheck.standalone(name, options)
                             .run(link, () -> CompletableFuture.completedFuture(null))
                             .thenApply(done -> link))

@@ -35,15 +35,12 @@ final class RedlockLook {
      * @param lock what else to show, or null
      */
     static List<RedlockNodeState> at(
-            Network network,
-            List<RedisURI> nodes,
-            LockOptions options,
-            Duration handshake,
-            @Nullable LockKey lock) {
+            Network network, List<RedisURI> nodes, LockOptions options, Duration handshake, @Nullable LockKey lock) {
         Duration limit = handshake.plus(options.commandTimeout()).plus(MARGIN);
         long end = System.nanoTime() + limit.toNanos();
-        List<CompletableFuture<Link>> links =
-                nodes.stream().map(node -> link(network, node, handshake, options.commandTimeout())).toList();
+        List<CompletableFuture<Link>> links = nodes.stream()
+                .map(node -> link(network, node, handshake, options.commandTimeout()))
+                .toList();
         try {
             KeySpace keys = new KeySpace(options.keyPrefix());
             List<CompletableFuture<RedlockNodeState>> asked = links.stream()
@@ -118,7 +115,12 @@ final class RedlockLook {
                                 new Reply(
                                         0,
                                         List.of(
-                                                words.get(5), words.get(6), words.get(1), counter, words.get(4), "0"))));
+                                                words.get(5),
+                                                words.get(6),
+                                                words.get(1),
+                                                counter,
+                                                words.get(4),
+                                                "0"))));
     }
 
     private static RedlockNodeState state(String server, CompletableFuture<RedlockNodeState> asked, long end) {

@@ -51,12 +51,7 @@ final class RedlockNode {
     private volatile @Nullable Link admitted;
 
     RedlockNode(
-            Network network,
-            RedisURI uri,
-            Context context,
-            NodeScripts scripts,
-            Register register,
-            Proposed proposed) {
+            Network network, RedisURI uri, Context context, NodeScripts scripts, Register register, Proposed proposed) {
         this.name = "Redis at " + Uris.address(uri);
         this.context = context;
         this.scripts = scripts;

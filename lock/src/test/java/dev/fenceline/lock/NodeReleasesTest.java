@@ -28,8 +28,7 @@ class NodeReleasesTest {
     private final List<NodeReleases.Due> sent = new ArrayList<>();
     private final UUID holder = UUID.randomUUID();
     private final NodeReleases releases = new NodeReleases(
-            Context.of(
-                    Fixture.options().commandTimeout(Duration.ofMinutes(1)).build(), clock(), scheduler, notices),
+            Context.of(Fixture.options().commandTimeout(Duration.ofMinutes(1)).build(), clock(), scheduler, notices),
             this::answer,
             () -> admitted);
     private @Nullable SendFailure failure;

@@ -146,8 +146,7 @@ class RedlockClocksTest {
                 locks.fenced(ACCOUNT).acquire().close();
                 eventually("the lock is free at all nodes", () -> FiveServers.taken(patient, ACCOUNT) == 0);
                 ahead.set(24);
-                FaultProxy.Armed held =
-                        last.onRequest(right.acquire().digest()).holdReply();
+                FaultProxy.Armed held = last.onRequest(right.acquire().digest()).holdReply();
                 Future<?> attempt = thread.submit(() -> locks.fenced(ACCOUNT).tryAcquire());
                 held.awaitFired(Duration.ofSeconds(10));
                 // Two nodes have granted it, and three found it too far ahead. Now two of these are taken by another.
@@ -158,9 +157,9 @@ class RedlockClocksTest {
                         .containsExactly(true, true, false);
                 held.letGo();
                 assertThat(refusal(attempt)).isTrue();
-                eventually("only the other has anything", () -> FiveServers.values(patient, ACCOUNT)
-                        .limit(3)
-                        .allMatch(String::isEmpty));
+                eventually(
+                        "only the other has anything",
+                        () -> FiveServers.values(patient, ACCOUNT).limit(3).allMatch(String::isEmpty));
             }
         } finally {
             thread.shutdownNow();

@@ -72,8 +72,7 @@ class RedlockConnectingTest {
                     .isInstanceOf(BackendMisconfiguredException.class)
                     .hasMessageContaining("Redis at " + replica.host() + ":" + replica.port())
                     .hasMessageContaining("replica");
-            assertThat(three.get(0)
-                            .command("EXISTS", new KeySpace(unmarked.keyPrefix()).node()))
+            assertThat(three.get(0).command("EXISTS", new KeySpace(unmarked.keyPrefix()).node()))
                     .isEqualTo("0");
         }
     }
@@ -216,26 +215,30 @@ class RedlockConnectingTest {
         LockOptions brief = Fixture.options().lease(Duration.ofMillis(500)).build();
         try (FaultProxy away = FaultProxy.to(three.get(2).host(), three.get(2).port())) {
             String third = "redis://" + away.host() + ":" + away.port();
-            RedlockConnector redlock = Redlock.of(three.get(0).uri(), three.get(1).uri(), third)
+            RedlockConnector redlock = Redlock.of(
+                            three.get(0).uri(), three.get(1).uri(), third)
                     .options(brief)
                     .nodeTimeout(Duration.ofMillis(125));
-            FaultProxy.Armed dropped =
-                    away.onRequest("$4\r\nMARK\r\n").dropRequest(FaultProxy.Cut.RST);
+            FaultProxy.Armed dropped = away.onRequest("$4\r\nMARK\r\n").dropRequest(FaultProxy.Cut.RST);
             assertThatThrownBy(redlock::firstStart)
                     .isInstanceOf(OutcomeUnknownException.class)
-                    .hasMessageStartingWith("Redis at " + three.get(0).host() + ":" + three.get(0).port()
-                            + ", Redis at " + three.get(1).host() + ":" + three.get(1).port()
+                    .hasMessageStartingWith("Redis at " + three.get(0).host() + ":"
+                            + three.get(0).port()
+                            + ", Redis at " + three.get(1).host() + ":"
+                            + three.get(1).port()
                             + " was marked as new, and Redis at " + away.host() + ":" + away.port()
                             + " did not answer (the connection to ")
-                    .hasMessageEndingWith("), so it was or was not. A node that was not marked grants nothing for one lease"
-                            + " once somebody connects, and then goes on; leave it to that.");
+                    .hasMessageEndingWith(
+                            "), so it was or was not. A node that was not marked grants nothing for one lease"
+                                    + " once somebody connects, and then goes on; leave it to that.");
             assertThat(dropped.fired()).isTrue();
             assertThat(three.get(2).command("EXISTS", new KeySpace(brief.keyPrefix()).node()))
                     .isEqualTo("0");
             assertThatThrownBy(redlock::firstStart)
                     .isInstanceOf(BackendMisconfiguredException.class)
-                    .hasMessageContaining(" is new or lost its data. It grants nothing for one lease once somebody connects,"
-                            + " and then goes on; leave it to that.");
+                    .hasMessageContaining(
+                            " is new or lost its data. It grants nothing for one lease once somebody connects,"
+                                    + " and then goes on; leave it to that.");
             try (Locks locks = redlock.connect()) {
                 locks.fenced(ACCOUNT).acquire().close();
             }

@@ -36,7 +36,8 @@ class RedlockLookTest {
     void lookingChangesNothing() {
         assertThat(statuses(redlock.look())).containsExactly(Status.NEW, Status.NEW, Status.NEW);
         String node = new KeySpace(options.keyPrefix()).node();
-        assertThat(three).allSatisfy(each -> assertThat(each.command("EXISTS", node)).isEqualTo("0"));
+        assertThat(three)
+                .allSatisfy(each -> assertThat(each.command("EXISTS", node)).isEqualTo("0"));
         assertThat(redlock.firstStart().look()).allSatisfy(state -> {
             assertThat(state.status()).isEqualTo(Status.KNOWN);
             assertThat(state.reborn()).isEmpty();
@@ -80,7 +81,9 @@ class RedlockLookTest {
             List<RedlockNodeState> states = through.look();
             assertThat(statuses(states)).containsExactly(Status.RESTARTED, Status.KNOWN, Status.UNKNOWN);
             assertThat(states.get(1).reborn().orElseThrow())
-                    .isBetween(Instant.now().minus(10, ChronoUnit.MINUTES), Instant.now().plusSeconds(60));
+                    .isBetween(
+                            Instant.now().minus(10, ChronoUnit.MINUTES),
+                            Instant.now().plusSeconds(60));
             assertThat(states.get(2).trouble().orElseThrow())
                     .startsWith("No connection to Redis at " + away.host() + ":" + away.port() + ": ");
         }
@@ -93,7 +96,9 @@ class RedlockLookTest {
             assertThat(redlock.look()).hasSize(3);
             silent.blackhole();
             List<RedisURI> nodes = Stream.of(
-                            "redis://" + silent.host() + ":" + silent.port(), three.get(0).uri(), three.get(1).uri())
+                            "redis://" + silent.host() + ":" + silent.port(),
+                            three.get(0).uri(),
+                            three.get(1).uri())
                     .map(RedisURI::create)
                     .toList();
             List<RedlockNodeState> states =

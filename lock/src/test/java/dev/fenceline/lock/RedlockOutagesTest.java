@@ -216,8 +216,9 @@ class RedlockOutagesTest {
             others.forEach(each -> each.command("DEL", key));
             FencedLease lease = waiting.get(20, TimeUnit.SECONDS);
             String granted = "|" + lease.token().value() + "|";
-            eventually("all nodes have granted it", () -> FiveServers.values(options, ACCOUNT)
-                    .allMatch(value -> value.contains(granted)));
+            eventually(
+                    "all nodes have granted it",
+                    () -> FiveServers.values(options, ACCOUNT).allMatch(value -> value.contains(granted)));
             long before = Fixture.calls(node, "eval");
             held.letGo();
             // It did not know the script, and gets its text now.
@@ -381,8 +382,7 @@ class RedlockOutagesTest {
         Locks locks = connect(options, IMPATIENT);
         awaitThatAllNodesTakePart(locks);
         RedisProcess ahead = FiveServers.NODES.get(2);
-        String bucket =
-                Integer.toString(new KeySpace(options.keyPrefix()).bucketOf(Fixture.fenced(ACCOUNT)));
+        String bucket = Integer.toString(new KeySpace(options.keyPrefix()).bucketOf(Fixture.fenced(ACCOUNT)));
         ahead.command("HSET", node(), bucket, Long.toString(serverMicros(ahead) + 19_900_000));
         proxies.subList(3, 5).forEach(FaultProxy::refuse);
         assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(50)))
@@ -435,16 +435,16 @@ class RedlockOutagesTest {
     void anEfficiencyLockDoesNotMakeTheCounterOfItsBucketForgotten() throws InterruptedException {
         Locks locks = connect(options, NODE_TIMEOUT);
         String ahead = Long.toString(serverMicros(FiveServers.NODES.get(0)) + 8_000_000);
-        String bucket =
-                Integer.toString(new KeySpace(options.keyPrefix()).bucketOf(Fixture.fenced(ACCOUNT)));
+        String bucket = Integer.toString(new KeySpace(options.keyPrefix()).bucketOf(Fixture.fenced(ACCOUNT)));
         FiveServers.NODES.forEach(node -> node.command("HSET", node(), bucket, ahead));
         locks.fenced(ACCOUNT).acquire().close();
         locks.efficiency(ACCOUNT).tryAcquire().orElseThrow().close();
         eventually("the locks are free at all nodes", () -> taken() == 0);
         long before = Fixture.calls(FiveServers.NODES.get(0), "evalsha");
         locks.fenced(ACCOUNT).acquire().close();
-        eventually("node 0 has heard of the release", () -> Fixture.calls(FiveServers.NODES.get(0), "evalsha")
-                >= before + 2);
+        eventually(
+                "node 0 has heard of the release",
+                () -> Fixture.calls(FiveServers.NODES.get(0), "evalsha") >= before + 2);
         // In one round: nobody else has drawn a number.
         eventually("the lock is free at all nodes", () -> taken() == 0);
         assertThat(Fixture.calls(FiveServers.NODES.get(0), "evalsha")).isEqualTo(before + 2);

@@ -99,8 +99,9 @@ class RedlockRestartsTest {
             assertThatThrownBy(() -> other.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(50)))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageStartingWith("Lock 'account:42' not acquired: so many nodes of Redlock over Redis at ")
-                    .hasMessageContaining(" are new, restarted or lost their data that the others are no majority, and they"
-                            + " grant nothing for another ")
+                    .hasMessageContaining(
+                            " are new, restarted or lost their data that the others are no majority, and they"
+                                    + " grant nothing for another ")
                     .hasMessageContaining("(restartDelay of 1 s)")
                     .hasMessageEndingWith("Nothing is held; wait longer. A new deployment is spared this by"
                             + " RedlockConnector.firstStart(), or `fenceline redlock first-start`, before anybody connects to"
