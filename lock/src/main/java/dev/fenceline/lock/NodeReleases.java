@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A release that was sent while a request of its holder was under way may have overtaken it: on a new connection, or where the node
  * knew the script of the one and not of the other. So it is sent again when the request turns out to have been granted, and a command
- * timeout after it was lost; so is the release that follows on a loss. Not where a later request of the holder was granted meanwhile under a token that is not above: with a
- * mark to pass, all attempts have the same one.
+ * timeout after it was lost; so is the release that follows on a loss. Not where a later request of the holder was granted meanwhile
+ * under a token that is not above: proposals rise ({@link Proposed}), but for clocks that were set back.
  *
  * <p>All of them live for the same time, so those at the head are the first to be forgotten: a node that is away for hours costs no
  * more memory than one that is away for a lease.

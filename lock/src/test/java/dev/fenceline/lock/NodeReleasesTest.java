@@ -79,7 +79,7 @@ class NodeReleasesTest {
         assertThat(newest()).containsExactly(7L, 7L);
     }
 
-    /** The middle clock of the nodes may have gone back a little: what the second one was granted would be released. */
+    /** The clocks of the nodes may have been set back: what the second one was granted would be released. */
     @Test
     void itIsNotSentAgainForARequestThatCameBehindIt() {
         NodeReleases.Request first = releases.asking(holder, 7);
@@ -115,7 +115,7 @@ class NodeReleasesTest {
         assertThat(newest()).containsExactly(7L, 7L);
     }
 
-    /** With a mark that is ahead of the clocks every attempt proposes the token that follows it. */
+    /** Clocks that were set back can lead to it. */
     @Test
     void itIsNotSentAgainOnceTheSameTokenWasGrantedToALaterAttempt() {
         NodeReleases.Request lost = releases.asking(holder, 7);
