@@ -30,6 +30,11 @@ final class Commands {
                         .addSubcommand("show", new LockCommands.Show(terminal))
                         .addSubcommand("force-release", new LockCommands.ForceRelease(terminal)));
         root.addSubcommand(
+                "redlock",
+                new CommandLine(new RedlockCommands())
+                        .addSubcommand("show", new RedlockCommands.Show(terminal))
+                        .addSubcommand("first-start", new RedlockCommands.FirstStart(terminal)));
+        root.addSubcommand(
                 "fence",
                 new CommandLine(new FenceCommands())
                         .addSubcommand("show", new FenceCommands.Show(terminal))

@@ -201,7 +201,7 @@ final class LockCommands extends Group {
         }
     }
 
-    private static String line(LockState lock) {
+    static String line(LockState lock) {
         return lock.name() + " (" + KindOption.word(lock.kind()) + ") "
                 + switch (lock.status()) {
                     case HELD ->
@@ -225,7 +225,7 @@ final class LockCommands extends Group {
         lock.floor().ifPresent(floor -> report.line("    its next token passes the mark " + floor));
     }
 
-    private static Map<String, @Nullable Object> json(LockState lock) {
+    static Map<String, @Nullable Object> json(LockState lock) {
         return Json.object(
                 "name", lock.name().toString(),
                 "kind", KindOption.word(lock.kind()),

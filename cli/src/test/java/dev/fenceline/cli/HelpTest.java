@@ -31,7 +31,7 @@ class HelpTest {
         assertThat(new ScriptedTerminal().run("--help").ends(0).out())
                 .contains("install", "after-restore", "Exit codes: 0 done; 1 refused, or something was found;")
                 .doesNotContain("\u001b");
-        assertThat(commands()).hasSize(28).allSatisfy(command -> {
+        assertThat(commands()).hasSize(31).allSatisfy(command -> {
             String[] words = (command.getCommandSpec().qualifiedName(" ").substring("fenceline ".length()) + " --help")
                     .split(" ");
             assertThat(new ScriptedTerminal().run(words).ends(0).out())

@@ -64,6 +64,18 @@ final class AcquireErrors {
                 null);
     }
 
+    BackendUnavailableException reborn(AcquireReply.NodesReborn reborn) {
+        return new BackendUnavailableException(
+                subject() + "so many nodes of " + server()
+                        + " are new, restarted or lost their data that the others are no majority, and they grant nothing for"
+                        + " another " + text(micros(reborn.micros())) + " (restartDelay of "
+                        + text(locks.options().restartDelay())
+                        + "): leases that they may have forgotten end before that. Nothing is held; wait longer. A new"
+                        + " deployment is spared this by RedlockConnector.firstStart(), or `fenceline redlock first-start`, before"
+                        + " anybody connects to it.",
+                null);
+    }
+
     BackendMisconfiguredException floorTooFar(AcquireReply.FloorTooFar refused) {
         return new BackendMisconfiguredException(
                 subject() + "a resource was claimed with token " + refused.mark() + ", which is "

@@ -287,6 +287,8 @@ final class Acquisition {
             waitFor(wait.micros(), () -> errors.counterAhead(wait));
         } else if (reply instanceof AcquireReply.Reborn reborn) {
             waitFor(reborn.micros(), () -> errors.reborn(reborn));
+        } else if (reply instanceof AcquireReply.NodesReborn reborn) {
+            waitFor(reborn.micros(), () -> errors.reborn(reborn));
         } else if (reply instanceof AcquireReply.FloorTooFar refused) {
             // Not sent again: whoever repairs the mark need not restart this process.
             locks.floors().settle(lock.name(), refused.mark());

@@ -90,6 +90,9 @@ interface LockTransport {
         /** The server is a new one, or lost its data, and grants nothing until the restart delay is over. */
         record Reborn(long micros) implements AcquireReply {}
 
+        /** The same of so many nodes of Redlock that the others are no majority. */
+        record NodesReborn(long micros) implements AcquireReply {}
+
         /** A floor is more than 24 h ahead of the server's clock. */
         record FloorTooFar(long mark, long serverTime) implements AcquireReply {}
 

@@ -44,13 +44,21 @@ final class Network {
 
     /** With threads and TLS of ours, or of the user's. */
     Network(@Nullable ClientResources shared, @Nullable SslOptions ssl) {
-        this.owned = shared == null
-                ? ClientResources.builder()
-                        .ioThreadPoolSize(2)
-                        .computationThreadPoolSize(2)
-                        .build()
-                : null;
-        this.client = RedisClient.create(shared == null ? owned : shared);
+        // Netty's timer waits for its thread when it is first used, and forgets that it was interrupted.
+        boolean interrupted = Thread.interrupted();
+        try {
+            this.owned = shared == null
+                    ? ClientResources.builder()
+                            .ioThreadPoolSize(2)
+                            .computationThreadPoolSize(2)
+                            .build()
+                    : null;
+            this.client = RedisClient.create(shared == null ? owned : shared);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
         client.setOptions(ClientOptions.builder()
                 .sslOptions(ssl == null ? SslOptions.create() : ssl)
                 .autoReconnect(false)

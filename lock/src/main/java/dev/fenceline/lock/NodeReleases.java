@@ -16,6 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A release that was sent while a request of its holder was under way may have overtaken it: on a new connection, or where the node
  * knew the script of the one and not of the other. So it is sent again when the request turns out to have been granted, and a command
- * timeout after it was lost. Not where a later request of the holder was granted meanwhile under a token that is not above: with a
- * mark to pass, all attempts have the same one.
+ * timeout after it was lost; so is the release that follows on a loss. Not where a later request of the holder was granted meanwhile
+ * under a token that is not above: proposals rise ({@link Proposed}), but for clocks that were set back.
  *
  * <p>All of them live for the same time, so those at the head are the first to be forgotten: a node that is away for hours costs no
  * more memory than one that is away for a lease.
@@ -87,7 +88,9 @@ final class NodeReleases {
             try {
                 underWay.computeIfPresent(holder, (same, requests) -> without(requests));
                 released = releasedBehind;
-                if (released == null && end == End.GRANTED) {
+                if (released == null && end == End.LOST) {
+                    remember(holder);
+                } else if (released == null && end == End.GRANTED) {
                     late.removeIf(this::isEndedBy);
                     unacknowledged.computeIfPresent(holder, (same, due) -> isEndedBy(due) ? null : due);
                 }
@@ -119,6 +122,7 @@ final class NodeReleases {
 
     private final Context context;
     private final Sending sending;
+    private final BooleanSupplier admitted;
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<UUID, Due> unacknowledged = new LinkedHashMap<>();
     private final Map<UUID, List<Request>> underWay = new HashMap<>();
@@ -126,28 +130,52 @@ final class NodeReleases {
     /** To be sent once more, for a request that was lost. */
     private final Set<Due> late = new HashSet<>();
 
+    /** Who asked and lost the answer, and nothing was released since; until when that is of interest. */
+    private final Map<UUID, Long> doubtful = new LinkedHashMap<>();
+
     private final AtomicBoolean planned = new AtomicBoolean();
 
-    NodeReleases(Context context, Sending sending) {
+    /**
+     * Begins with nothing to release.
+     *
+     * @param admitted whether the node can be asked now
+     */
+    NodeReleases(Context context, Sending sending, BooleanSupplier admitted) {
         this.context = context;
         this.sending = sending;
+        this.admitted = admitted;
     }
 
     /** Sends it now, and again if that fails. Ends as this first attempt does. */
     CompletableFuture<ReleaseReply> send(LockKey lock, UUID holder, long newest, long freeAt) {
-        Due due = new Due(
-                lock,
-                holder,
-                newest,
-                freeAt,
-                context.clock().nanoTime() + context.options().lease().toNanos());
+        Due due = new Due(lock, holder, newest, freeAt, aLeaseFromNow());
+        ends(due);
+        return attempt(due);
+    }
+
+    /** A holder is ended by the request of its successor. */
+    void succeeded(LockKey lock, UUID holder) {
+        ends(new Due(lock, holder, Long.MAX_VALUE, context.clock().nanoTime(), aLeaseFromNow()));
+    }
+
+    /** Notes what is about to be sent, for the requests that may come to the node behind it. */
+    private void ends(Due due) {
+        boolean doubt;
         guard.lock();
         try {
-            underWay.getOrDefault(holder, List.of()).forEach(request -> request.releasedBy(due));
+            forgetTheOld();
+            underWay.getOrDefault(due.holder(), List.of()).forEach(request -> request.releasedBy(due));
+            doubt = doubtful.remove(due.holder()) != null;
         } finally {
             guard.unlock();
         }
-        return attempt(due);
+        if (doubt) {
+            again(due);
+        }
+    }
+
+    private long aLeaseFromNow() {
+        return context.clock().nanoTime() + context.options().lease().toNanos();
     }
 
     /** A request for a lock is about to be sent. What ended an earlier attempt of its holder must not come behind it, and end this one. */
@@ -176,11 +204,16 @@ final class NodeReleases {
                 if (failure.kind() != SendFailure.Kind.FORBIDDEN) {
                     remember(due);
                 }
-                if (failure.kind() == SendFailure.Kind.UNABLE) {
+                if (failure.kind() == SendFailure.Kind.UNABLE || wasJustAdmitted(failure)) {
                     againLater();
                 }
             }
         });
+    }
+
+    /** Its new connection has sent what was noted by then, and nobody else would come by. */
+    private boolean wasJustAdmitted(SendFailure failure) {
+        return failure.kind() == SendFailure.Kind.UNREACHABLE && admitted.getAsBoolean();
     }
 
     /** Sends what was not acknowledged, on a connection that is new or that may do now. */
@@ -219,6 +252,13 @@ final class NodeReleases {
         }
     }
 
+    /** Its request may still be carried out, and begin a lease: on an old connection, behind what is sent on the next one. */
+    private void remember(UUID lost) {
+        forgetTheOld();
+        doubtful.remove(lost);
+        doubtful.put(lost, aLeaseFromNow());
+    }
+
     private void acknowledged(Due due) {
         guard.lock();
         try {
@@ -236,6 +276,10 @@ final class NodeReleases {
         Iterator<Due> oldest = unacknowledged.values().iterator();
         while (oldest.hasNext() && oldest.next().end() - now <= 0) {
             oldest.remove();
+        }
+        Iterator<Long> ends = doubtful.values().iterator();
+        while (ends.hasNext() && ends.next() - now <= 0) {
+            ends.remove();
         }
     }
 

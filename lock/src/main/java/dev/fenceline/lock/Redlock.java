@@ -2,6 +2,7 @@ package dev.fenceline.lock;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencedLock;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import io.lettuce.core.RedisURI;
@@ -22,12 +23,19 @@ import java.util.Collection;
  * <p>A lock is granted by a majority of the nodes. All of them are asked at once, and none is waited for once a majority has
  * answered: a node that is down or silent costs nothing.
  *
- * <p><b>Guarantees:</b> no two grants of a lock have one token, and whoever asks after another was granted the lock gets a higher one.
- * This depends on no clock as long as the nodes keep their data. A node that lost data, with or without a restart, is recognised and
- * stands above all that it can have granted: with it, tokens rise as long as its clock was not set back by more than
- * {@link LockOptions#clockStepTolerance()} (S). A node whose clock is wrong, or a client whose clock is, stops nobody as
- * long as the clocks of a majority are within S of each other. What was granted to somebody who gave up is released at every node, also
- * where the answer comes late.
+ * <p><b>Guarantees:</b> whoever asks after another was granted the lock gets a higher token, and no two grants have the same, as long
+ * as the nodes keep their data. This depends on no clock. A node that lost data, with or without a restart, is recognised and stands
+ * above all that it can have granted, its clock plus {@link LockOptions#clockStepTolerance()} (S): with it, tokens rise as long as its
+ * clock shows more, when it is back, than its highest token less S. That is a step back of S at most, and less of it where tokens were
+ * ahead of that clock already. A node whose clock is wrong, or a client whose clock is, stops nobody as long as the clocks of a
+ * majority are within S of each other. What was granted to somebody who gave up is released at every node, also where the answer comes
+ * late.
+ *
+ * <p><b>Tokens ahead of the clocks</b> are an exception. They are granted after {@link FencedLock#raiseFloor} with a mark further ahead
+ * than S, and a node keeps them by themselves, until its clock is a day past them. A client passes those that it has granted or heard
+ * of, whoever forgot them. For other clients a lower one or the same number can follow if the nodes that two majorities share have lost
+ * their data since, or have a clock that is a day wrong. A fence refuses those too, since it compares holders as well, and the
+ * next grant passes its mark.
  *
  * <p><b>Not guaranteed:</b> that one process at a time believes in the lock. Leases do not overlap as long as the clocks of a majority
  * run at about our speed and processes do not pause; a process that pauses goes on with a lease that is over. The fence refuses it.
@@ -45,7 +53,9 @@ import java.util.Collection;
  * one's place in all clients, one after the other; while they differ, a majority of the old ones and one of the new ones must share
  * a node, so change one node at a time.
  *
- * <p><b>Connections:</b> one to each node for each {@code Locks}. A node that is away when they are made is connected to later.
+ * <p><b>Connections:</b> one to each node for each {@code Locks}. A node that is away, also when they are made, is tried again after
+ * 20 ms and ever more seldom, down to twice a second: it takes part about half a second after it is back. Where it leaves packets
+ * without an answer an attempt is given up after one {@link LockOptions#commandTimeout()}, a second at least, and that is added.
  */
 public final class Redlock {
 

@@ -29,15 +29,19 @@ final class RedlockAttempt {
     /** Each further one means that a majority granted tokens of the same bucket to others meanwhile. */
     private static final int MOST_ROUNDS = 8;
 
-    private static final long FARTHEST_FLOOR_MICROS = TimeUnit.HOURS.toMicros(24);
-
     private static final AtomicLong NUMBERS = new AtomicLong();
 
     /** For whom, and what is special about it. */
     record Request(UUID holder, long floor, @Nullable UUID predecessor) {}
 
     /** The nodes, and how long each of them has for an answer. */
-    record Field(List<RedlockNode> nodes, Majority.Size size, long timeoutNanos, RoundLimits limits, Context context) {}
+    record Field(
+            List<RedlockNode> nodes,
+            Majority.Size size,
+            long timeoutNanos,
+            RoundLimits limits,
+            Proposed proposed,
+            Context context) {}
 
     private final Field field;
     private final LockKey lock;
@@ -69,11 +73,16 @@ final class RedlockAttempt {
             run(NUMBERS.incrementAndGet(), request.floor());
             return;
         }
-        int bucket = field.context().keys().bucketOf(lock);
+        int bucket = bucket();
         long[] counters =
                 field.nodes().stream().mapToLong(node -> node.counter(bucket)).toArray();
         long median = median();
-        propose(Proposal.first(median, counters, field.size().needed(), request.floor()), median, request.floor());
+        long floor = field.proposed().floor(lock.name(), request.floor(), median);
+        propose(Proposal.first(median, counters, field.size().needed(), floor), median, floor);
+    }
+
+    private int bucket() {
+        return field.context().keys().bucketOf(lock);
     }
 
     /** What the nodes' clocks show now. A node that is away is counted as it was: its clock goes on. */
@@ -88,10 +97,13 @@ final class RedlockAttempt {
         return clocks.length == 0 ? 1 : Proposal.median(clocks);
     }
 
-    private void propose(long token, long median, long floor) {
-        if (floor - median > FARTHEST_FLOOR_MICROS) {
+    private void propose(long wanted, long median, long floor) {
+        if (floor - median > Proposed.FARTHEST_MICROS) {
             end(new AcquireReply.FloorTooFar(floor, median));
-        } else if (token >= FencingToken.VALUE_LIMIT) {
+            return;
+        }
+        long token = field.proposed().next(lock.name(), bucket(), wanted, floor, median);
+        if (token >= FencingToken.VALUE_LIMIT) {
             end(new AcquireReply.Exhausted(token - 1, median));
         } else {
             run(token, floor);
@@ -139,12 +151,8 @@ final class RedlockAttempt {
                 TimeUnit.NANOSECONDS.toMicros(
                         field.context().options().clockStepTolerance().toNanos()),
                 passed);
-        RedlockRound.Outcome otherwise = free.otherwise();
-        if (next instanceof Proposal.Next.Wait wait && otherwise != null && wait.micros() > farthest()) {
-            // A clock is wrong by more than that; the others may do without it soon.
-            ended(wait.counter(), floor, otherwise);
-        } else if (next instanceof Proposal.Next.Wait wait) {
-            end(new AcquireReply.Wait(wait.micros(), wait.counter(), wait.serverTime()));
+        if (next instanceof Proposal.Next.Wait wait) {
+            waitOr(wait, free.otherwise());
         } else if (next instanceof Proposal.Next.Token token) {
             boolean inTime = elapsed() + field.timeoutNanos()
                     < field.context().commandTimeout().toNanos();
@@ -157,13 +165,31 @@ final class RedlockAttempt {
         }
     }
 
-    /** How far a counter can be ahead of a clock that is right, right after a node was reborn. */
-    private long farthest() {
-        return TimeUnit.NANOSECONDS.toMicros(field.context()
-                .options()
-                .clockStepTolerance()
-                .plus(field.context().options().masterClockSkew())
-                .toNanos());
+    /** A token that a majority takes in a while; others may be there sooner, and do without it. */
+    private void waitOr(Proposal.Next.Wait wait, RedlockRound.@Nullable Outcome otherwise) {
+        if (otherwise instanceof RedlockRound.Outcome.Unanswered missing && wait.micros() > briefly()) {
+            end(new SendFailure(
+                    missing.failure().kind(),
+                    missing.failure().getMessage() + "; those that answered agree on no token for another "
+                            + TimeUnit.MICROSECONDS.toMillis(wait.micros()) + " ms",
+                    missing.failure()));
+        } else if (otherwise instanceof RedlockRound.Outcome.Refused refused && isSooner(refused.reply(), wait)) {
+            end(refused.reply());
+        } else {
+            end(new AcquireReply.Wait(wait.micros(), wait.counter(), wait.serverTime()));
+        }
+    }
+
+    private boolean isSooner(AcquireReply refused, Proposal.Next.Wait wait) {
+        return refused instanceof AcquireReply.NodesReborn reborn
+                ? reborn.micros() < wait.micros()
+                : wait.micros() > briefly();
+    }
+
+    /** As long as a node that was just reborn needs, with clocks that are not quite the same: then it takes part by itself. */
+    private long briefly() {
+        return TimeUnit.NANOSECONDS.toMicros(field.timeoutNanos()
+                + 2 * field.context().options().masterClockSkew().toNanos());
     }
 
     private long elapsed() {

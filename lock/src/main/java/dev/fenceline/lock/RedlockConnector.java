@@ -2,8 +2,10 @@ package dev.fenceline.lock;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.LockName;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
+import dev.fenceline.OutcomeUnknownException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
@@ -129,10 +131,17 @@ public final class RedlockConnector {
      * <p><b>Not guaranteed:</b> that no lock is held, if all nodes lost their data at the same time. Nobody can tell that from a first
      * start but whoever calls this; so call it when you deploy, not whenever a program starts.
      *
+     * That all are marked: nodes that were not, because one went away or this process ended half-way, grant nothing for one lease, once,
+     * and go on by themselves. Nodes to which somebody has connected before are as they are, and wait likewise.
+     *
      * <p><b>Blocking:</b> about 5 s at most.
      *
+     * <p><b>Interruption:</b> it is not interrupted, and the flag is kept.
+     *
      * @return this connector
-     * @throws BackendUnavailableException when a node does not answer
+     * @throws BackendUnavailableException when a node does not answer; none was marked then
+     * @throws OutcomeUnknownException when a node did not answer while it was being marked; the message says which were. Not resolvable,
+     *     and nothing has to be done: see above
      * @throws BackendMisconfiguredException when a node was used before and another was not: that one lost its data, and has to wait;
      *     and as of {@link #connect()}
      */
@@ -140,6 +149,35 @@ public final class RedlockConnector {
         settings.check();
         RedlockFirstStart.of(new Network(resources, ssl), nodes, settings.effective());
         return this;
+    }
+
+    /**
+     * Shows an operator whether the nodes take part. See {@link #look(LockKind, LockName)}.
+     *
+     * @return a state for each node, in their order
+     */
+    public List<RedlockNodeState> look() {
+        return look(null);
+    }
+
+    /**
+     * Shows an operator whether the nodes take part, and a lock as it lies at each of them. Of the options the key prefix matters, and
+     * the command timeout.
+     *
+     * <p><b>Guarantees:</b> nothing is changed, and no lock is taken. A node that is away or refuses hides none of the others.
+     *
+     * <p><b>Blocking:</b> about 5 s and one command timeout at most, where nodes are silent. It is not interrupted, and the flag is kept.
+     *
+     * @param kind of which kind the lock is; the same name is another lock in the other kind
+     * @param name its name
+     * @return a state for each node, in their order
+     */
+    public List<RedlockNodeState> look(LockKind kind, LockName name) {
+        return look(new LockKey(kind, name));
+    }
+
+    private List<RedlockNodeState> look(@Nullable LockKey lock) {
+        return RedlockLook.at(new Network(resources, ssl), nodes, settings.options(), Network.CONNECT_TIMEOUT, lock);
     }
 
     /**

@@ -4,10 +4,12 @@ import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
 import dev.fenceline.LockOptions;
+import dev.fenceline.OutcomeUnknownException;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -35,9 +37,9 @@ final class RedlockFirstStart {
         RedlockFirstStart start = new RedlockFirstStart(options);
         try {
             start.connect(network, nodes);
-            List<Answer> before = start.all("LOOK");
+            List<Answer> before = start.look();
             if (refuse(before)) {
-                List<Answer> unused = start.all("MARK");
+                start.mark();
             }
         } finally {
             network.close();
@@ -81,9 +83,37 @@ final class RedlockFirstStart {
         }
     }
 
-    private List<Answer> all(String mode) {
-        List<CompletableFuture<Reply>> asked =
-                links.stream().map(link -> link.run(FIRST, key, mode)).toList();
+    private void mark() {
+        List<CompletableFuture<Reply>> asked = ask("MARK");
+        List<String> marked = new ArrayList<>();
+        Map<String, SendFailure> doubtful = new LinkedHashMap<>();
+        for (int i = 0; i < asked.size(); i++) {
+            String name = links.get(i).server();
+            try {
+                Reply unused = Uninterruptibly.await(asked.get(i), LIMIT);
+                marked.add(name);
+            } catch (SendFailure failure) {
+                doubtful.put(name, failure);
+            }
+        }
+        if (!doubtful.isEmpty()) {
+            SendFailure first = doubtful.values().iterator().next();
+            throw new OutcomeUnknownException(
+                    (marked.isEmpty() ? "No node" : String.join(", ", marked)) + " was marked as new, and "
+                            + String.join(", ", doubtful.keySet()) + " did not answer (" + first.getMessage()
+                            + "), so it was or was not. A node that was not marked grants nothing for one lease once somebody"
+                            + " connects, and then goes on; leave it to that.",
+                    null,
+                    first);
+        }
+    }
+
+    private List<CompletableFuture<Reply>> ask(String mode) {
+        return links.stream().map(link -> link.run(FIRST, key, mode)).toList();
+    }
+
+    private List<Answer> look() {
+        List<CompletableFuture<Reply>> asked = ask("LOOK");
         List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < asked.size(); i++) {
             String name = links.get(i).server();

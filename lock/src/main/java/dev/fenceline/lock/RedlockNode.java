@@ -35,6 +35,7 @@ final class RedlockNode {
     private final Context context;
     private final NodeScripts scripts;
     private final Register register;
+    private final Proposed proposed;
     private final String[] nodeKey;
     private final String leaseMillis;
     private final String who;
@@ -49,11 +50,13 @@ final class RedlockNode {
 
     private volatile @Nullable Link admitted;
 
-    RedlockNode(Network network, RedisURI uri, Context context, NodeScripts scripts, Register register) {
+    RedlockNode(
+            Network network, RedisURI uri, Context context, NodeScripts scripts, Register register, Proposed proposed) {
         this.name = "Redis at " + Uris.address(uri);
         this.context = context;
         this.scripts = scripts;
         this.register = register;
+        this.proposed = proposed;
         this.nodeKey = new String[] {context.keys().node()};
         this.leaseMillis = Long.toString(context.options().lease().toMillis());
         this.who = LockValue.who(context.options().application());
@@ -61,7 +64,7 @@ final class RedlockNode {
         this.settings =
                 tolerance + "|" + micros(context.options().masterClockSkew().toNanos());
         this.delay = micros(context.options().restartDelay().toNanos());
-        this.releases = new NodeReleases(context, this::released);
+        this.releases = new NodeReleases(context, this::released, this::isAdmitted);
         ServerConnection.Place place = new ServerConnection.Place(uri, name);
         this.connection = new ServerConnection(
                 network,
@@ -128,6 +131,11 @@ final class RedlockNode {
         releases.sendAgain();
     }
 
+    private boolean isAdmitted() {
+        Link link = admitted;
+        return link != null && connection.link().filter(link::equals).isPresent();
+    }
+
     /** What its clock shows now; empty as long as it never answered. */
     OptionalLong clock(long nanoTime) {
         return clock.micros(nanoTime);
@@ -140,6 +148,9 @@ final class RedlockNode {
 
     CompletableFuture<NodeReply> acquire(LockKey lock, RedlockAttempt.Request request, long token) {
         NodeReleases.Request underWay = releases.asking(request.holder(), token);
+        if (request.predecessor() != null) {
+            releases.succeeded(lock, request.predecessor());
+        }
         int bucket = context.keys().bucketOf(lock);
         String[] all = lock.in(context.keys());
         String[] keys = lock.kind() == LockKind.FENCED
@@ -158,7 +169,7 @@ final class RedlockNode {
                                 tolerance,
                                 Long.toString(request.floor()),
                                 request.predecessor() == null ? "" : LockValue.hex(request.predecessor()))
-                        .thenApply(reply -> heard(link, lock.kind(), bucket, reply)))
+                        .thenApply(reply -> heard(link, lock, bucket, reply)))
                 .whenComplete((reply, thrown) -> underWay.over(end(reply, thrown)));
     }
 
@@ -171,7 +182,7 @@ final class RedlockNode {
                 : NodeReleases.End.NOT_GRANTED;
     }
 
-    private NodeReply heard(Link link, LockKind kind, int bucket, Reply answer) {
+    private NodeReply heard(Link link, LockKey lock, int bucket, Reply answer) {
         NodeReply reply;
         try {
             reply = NodeReply.of(answer.words());
@@ -184,8 +195,9 @@ final class RedlockNode {
             note(link, incarnation, reply.time());
         }
         clock.saw(reply.time(), context.clock().nanoTime());
-        if (kind == LockKind.FENCED) {
+        if (lock.kind() == LockKind.FENCED) {
             counters.set(bucket, reply.counter());
+            proposed.note(lock.name(), reply.mark(), reply.time());
         }
         return reply;
     }

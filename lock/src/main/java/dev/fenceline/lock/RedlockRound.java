@@ -28,8 +28,8 @@ final class RedlockRound {
         /**
          * The lock is free at a majority, and they want another token.
          *
-         * @param otherwise what came of it where some of them have a clock so wrong that no token suits a majority, and others are
-         *     missing that may be there soon
+         * @param otherwise what came of it where no token suits a majority of them now, and others are missing that may be there
+         *     sooner
          */
         record Free(
                 List<Proposal.Figures> figures,
@@ -175,7 +175,7 @@ final class RedlockRound {
             return new Outcome.Refused(new AcquireReply.Busy(mostOftenHolder()));
         }
         return said(node -> node.word() == Word.REBORN).stream()
-                .map(node -> (Outcome) new Outcome.Refused(new AcquireReply.Reborn(node.rest())))
+                .map(node -> (Outcome) new Outcome.Refused(new AcquireReply.NodesReborn(node.rest())))
                 .findFirst()
                 .orElse(null);
     }
@@ -194,7 +194,7 @@ final class RedlockRound {
                     .skip(missing - 1L)
                     .findFirst()
                     .orElseThrow();
-            return new Outcome.Refused(new AcquireReply.Reborn(rest));
+            return new Outcome.Refused(new AcquireReply.NodesReborn(rest));
         }
         return unanswered();
     }

@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -37,14 +38,17 @@ final class RedlockTransport implements LockTransport {
             Function<RedisURI, NodeScripts> scripts) {
         this.network = network;
         this.server = "Redlock over Redis at " + Uris.addresses(uris);
+        Proposed proposed = new Proposed(TimeUnit.NANOSECONDS.toMicros(
+                context.options().clockStepTolerance().toNanos()));
         for (RedisURI uri : uris) {
-            nodes.add(new RedlockNode(network, uri, context, scripts.apply(uri), this::enter));
+            nodes.add(new RedlockNode(network, uri, context, scripts.apply(uri), this::enter, proposed));
         }
         this.field = new RedlockAttempt.Field(
                 List.copyOf(nodes),
                 Majority.Size.of(nodes.size()),
                 nodeTimeout.toNanos(),
                 new RoundLimits(context, nodeTimeout.toNanos()),
+                proposed,
                 context);
     }
 

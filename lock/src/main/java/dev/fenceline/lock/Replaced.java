@@ -12,7 +12,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection that is replaced by a new one whenever it is lost, for as long as it takes, and never reconnected.
+ * One connection that is replaced by a new one whenever it is lost, for as long as it takes, and never reconnected. One that lasted is
+ * replaced at once, and whatever fails then is tried again ever more seldom, down to twice a second: so a server that is back is found
+ * within half a second, and one that cannot be used is not stormed.
  *
  * @param <C> a connection and what was learnt on it
  */
@@ -23,6 +25,9 @@ final class Replaced<C extends Replaced.Connection> {
 
     private static final long FIRST_DELAY_MILLIS = 20;
     private static final long LONGEST_DELAY_MILLIS = 500;
+
+    /** What is lost sooner was of no use: of a server that lets us in and refuses all further. */
+    private static final long STEADY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** What carries a connection of Lettuce. */
     interface Connection {
@@ -41,6 +46,10 @@ final class Replaced<C extends Replaced.Connection> {
     private final AtomicReference<@Nullable C> current = new AtomicReference<>();
     private volatile String trouble = "not connected yet";
     private volatile boolean closed;
+    private volatile long usedSince;
+
+    /** How long the newest connection was waited for. One is made at a time, so that nobody else writes it. */
+    private volatile long delayMillis = FIRST_DELAY_MILLIS / 2;
 
     /**
      * Begins without a connection.
@@ -61,8 +70,7 @@ final class Replaced<C extends Replaced.Connection> {
 
     /** Goes on with a first connection, and makes another for as long as it takes if that fails. */
     CompletableFuture<Void> beginForGood(CompletableFuture<C> first) {
-        return first.whenComplete((fresh, thrown) -> opened(fresh, thrown, FIRST_DELAY_MILLIS))
-                .thenAccept(fresh -> {});
+        return first.whenComplete((fresh, thrown) -> opened(fresh, thrown)).thenAccept(fresh -> {});
     }
 
     /** The connection, or null while it is being replaced. */
@@ -76,6 +84,7 @@ final class Replaced<C extends Replaced.Connection> {
     }
 
     private void use(C fresh) {
+        usedSince = context.clock().nanoTime();
         fresh.connection().addListener(new RedisConnectionStateListener() {
             @Override
             public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
@@ -102,35 +111,41 @@ final class Replaced<C extends Replaced.Connection> {
         if (current.compareAndSet(dead, null) && !closed) {
             trouble = why;
             closeQuietly(dead);
-            replaceAfter(FIRST_DELAY_MILLIS);
+            boolean lasted = context.clock().nanoTime() - usedSince >= STEADY_NANOS;
+            replaceAfter(lasted ? FIRST_DELAY_MILLIS : longerDelay());
         }
     }
 
-    private void replaceAfter(long delayMillis) {
+    private long longerDelay() {
+        return Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS);
+    }
+
+    private void replaceAfter(long millis) {
+        delayMillis = millis;
         try {
-            var unused = context.scheduler().schedule(() -> replace(delayMillis), delayMillis, TimeUnit.MILLISECONDS);
+            var unused = context.scheduler().schedule(this::replace, millis, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
             // The locks were closed meanwhile.
         }
     }
 
-    private void replace(long delayMillis) {
+    private void replace() {
         if (closed) {
             return;
         }
         Duration timeout = context.commandTimeout();
         Duration handshake = timeout.compareTo(LEAST_RECONNECT_TIMEOUT) > 0 ? timeout : LEAST_RECONNECT_TIMEOUT;
-        var unused = opening.open(handshake).whenComplete((fresh, thrown) -> opened(fresh, thrown, delayMillis));
+        var unused = opening.open(handshake).whenComplete((fresh, thrown) -> opened(fresh, thrown));
     }
 
-    private void opened(@Nullable C fresh, @Nullable Throwable thrown, long delayMillis) {
+    private void opened(@Nullable C fresh, @Nullable Throwable thrown) {
         if (fresh != null) {
             use(fresh);
         } else if (!closed) {
             trouble = thrown == null
                     ? "unknown"
                     : String.valueOf(Link.unwrapped(thrown).getMessage());
-            replaceAfter(Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS));
+            replaceAfter(longerDelay());
         }
     }
 

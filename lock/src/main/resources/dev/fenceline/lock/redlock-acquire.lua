@@ -14,6 +14,7 @@
 --#include time.lua
 --#include redlock-node.lua
 
+local day = 86400000000
 local me, token = ARGV[4], tonumber(ARGV[7])
 local fenced = #KEYS > 2
 local value
@@ -55,17 +56,17 @@ if fenced then
   if token <= counter or token <= mark then
     return reply('behind')
   end
-  local tolerance = tonumber(ARGV[8])
-  if token <= time + tolerance then
+  if token <= time + tonumber(ARGV[8]) then
     counter = token
     redis.call('HSET', KEYS[1], ARGV[3], ARGV[7])
   else
-    if token > time + 86400000000 or token - 1 > math.max(mark, tonumber(ARGV[9])) then
+    if token > time + day or token - 1 > math.max(mark, tonumber(ARGV[9])) then
       return reply('ahead')
     end
-    -- Not into the counter that other locks share. Until the clock is S past it: then the counter is above it again.
+    -- Not into the counter that other locks share. Until the clock is a day past it: what is proposed then is above it, unless
+    -- the clocks were set back by that much, or this one is so far ahead.
     mark = token
-    redis.call('SET', KEYS[3], ARGV[7], 'PX', text(math.ceil((token - time + tolerance) / 1000)))
+    redis.call('SET', KEYS[3], ARGV[7], 'PX', text(math.ceil((token - time + day) / 1000)))
   end
 end
 redis.call('SET', KEYS[2], me .. '|' .. ARGV[7] .. '|' .. text(time) .. '|' .. ARGV[6], 'PX', ARGV[5])

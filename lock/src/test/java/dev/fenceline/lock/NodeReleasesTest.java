@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,19 +23,35 @@ class NodeReleasesTest {
 
     private final ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1);
     private final Notices notices = new Notices(FencelineListener.none());
+    private final AtomicLong ahead = new AtomicLong();
+    private boolean admitted = true;
     private final List<NodeReleases.Due> sent = new ArrayList<>();
     private final UUID holder = UUID.randomUUID();
     private final NodeReleases releases = new NodeReleases(
-            Context.of(
-                    Fixture.options().commandTimeout(Duration.ofMinutes(1)).build(),
-                    LockClock.system(),
-                    scheduler,
-                    notices),
-            this::answer);
+            Context.of(Fixture.options().commandTimeout(Duration.ofMinutes(1)).build(), clock(), scheduler, notices),
+            this::answer,
+            () -> admitted);
     private @Nullable SendFailure failure;
+    private Runnable meanwhile = () -> {};
+
+    private LockClock clock() {
+        LockClock right = LockClock.system();
+        return new LockClock() {
+            @Override
+            public long nanoTime() {
+                return right.nanoTime() + ahead.get();
+            }
+
+            @Override
+            public long wallMicros() {
+                return right.wallMicros();
+            }
+        };
+    }
 
     private CompletableFuture<ReleaseReply> answer(NodeReleases.Due due) {
         sent.add(due);
+        meanwhile.run();
         return failure == null
                 ? CompletableFuture.completedFuture(ReleaseReply.RELEASED)
                 : CompletableFuture.failedFuture(failure);
@@ -62,7 +79,7 @@ class NodeReleasesTest {
         assertThat(newest()).containsExactly(7L, 7L);
     }
 
-    /** The middle clock of the nodes may have gone back a little: what the second one was granted would be released. */
+    /** The clocks of the nodes may have been set back: what the second one was granted would be released. */
     @Test
     void itIsNotSentAgainForARequestThatCameBehindIt() {
         NodeReleases.Request first = releases.asking(holder, 7);
@@ -98,7 +115,7 @@ class NodeReleasesTest {
         assertThat(newest()).containsExactly(7L, 7L);
     }
 
-    /** With a mark that is ahead of the clocks every attempt proposes the token that follows it. */
+    /** Clocks that were set back can lead to it. */
     @Test
     void itIsNotSentAgainOnceTheSameTokenWasGrantedToALaterAttempt() {
         NodeReleases.Request lost = releases.asking(holder, 7);
@@ -135,5 +152,70 @@ class NodeReleasesTest {
         request.over(NodeReleases.End.GRANTED);
         release(Long.MAX_VALUE);
         assertThat(newest()).containsExactly(Long.MAX_VALUE);
+    }
+
+    /** The connection came between the attempt and the note that it had failed, and went over what was noted by then. */
+    @Test
+    void aReleaseThatFailsJustAsTheNodeIsAdmittedAgainIsSentAgain() {
+        failure = new SendFailure(SendFailure.Kind.UNREACHABLE, "being looked at", null);
+        meanwhile = releases::sendAgain;
+        release(Long.MAX_VALUE);
+        assertThat(newest()).containsExactly(Long.MAX_VALUE);
+        failure = null;
+        meanwhile = () -> {};
+        aCommandTimeoutLater();
+        assertThat(newest()).containsExactly(Long.MAX_VALUE, Long.MAX_VALUE);
+        assertThat(releases.size()).isZero();
+    }
+
+    /** Its next connection sends what is waiting; until then trying would be in vain, however many there are. */
+    @Test
+    void aNodeThatIsAwayIsNotTriedFromTimeToTime() {
+        admitted = false;
+        failure = new SendFailure(SendFailure.Kind.UNREACHABLE, "away", null);
+        release(Long.MAX_VALUE);
+        assertThat(scheduler.getQueue()).isEmpty();
+        failure = null;
+        releases.sendAgain();
+        assertThat(newest()).containsExactly(Long.MAX_VALUE, Long.MAX_VALUE);
+    }
+
+    /** The others granted it; this node may be reached by the request only when the lease was given back. */
+    @Test
+    void theEndOfALeaseIsSentAgainWhereItsRequestWasLostBefore() {
+        NodeReleases.Request request = releases.asking(holder, 7);
+        request.over(NodeReleases.End.LOST);
+        release(Long.MAX_VALUE);
+        assertThat(newest()).containsExactly(Long.MAX_VALUE);
+        aCommandTimeoutLater();
+        assertThat(newest()).containsExactly(Long.MAX_VALUE, Long.MAX_VALUE);
+        release(Long.MAX_VALUE);
+        aCommandTimeoutLater();
+        assertThat(newest()).hasSize(3);
+    }
+
+    @Test
+    void aRequestThatWasLostIsForgottenWithTheLeaseThatItCanHaveBegun() {
+        NodeReleases.Request request = releases.asking(holder, 7);
+        request.over(NodeReleases.End.LOST);
+        ahead.set(Duration.ofHours(1).toNanos());
+        release(Long.MAX_VALUE);
+        aCommandTimeoutLater();
+        assertThat(newest()).containsExactly(Long.MAX_VALUE);
+    }
+
+    /** In one process the request of the next holder ends the last one, and may come to the node before that one's own. */
+    @Test
+    void aHolderWhoseSuccessorEndedItIsReleasedWhereItsRequestTurnsOutToBeGranted() {
+        NodeReleases.Request slow = releases.asking(holder, 7);
+        releases.succeeded(LOCK, holder);
+        assertThat(sent).isEmpty();
+        slow.over(NodeReleases.End.GRANTED);
+        assertThat(newest()).containsExactly(Long.MAX_VALUE);
+        NodeReleases.Request lost = releases.asking(holder, 7);
+        lost.over(NodeReleases.End.LOST);
+        releases.succeeded(LOCK, holder);
+        aCommandTimeoutLater();
+        assertThat(newest()).containsExactly(Long.MAX_VALUE, Long.MAX_VALUE);
     }
 }

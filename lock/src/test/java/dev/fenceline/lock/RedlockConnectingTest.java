@@ -9,6 +9,7 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
+import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisProcess;
@@ -206,5 +207,55 @@ class RedlockConnectingTest {
                 .hasMessageContaining(" was used before, so this is no first start, and Redis at " + wiped.host() + ":"
                         + wiped.port() + " is new or lost its data.");
         assertThat(wiped.command("EXISTS", key())).isEqualTo("0");
+    }
+
+    /** Nothing is lost by that: what was not marked waits once, as it would have without a first start. */
+    @Test
+    void aFirstStartThatEndsHalfWaySaysWhatWasMarkedAndLeavesTheOthersToTheirWait() throws InterruptedException {
+        LockOptions brief = Fixture.options().lease(Duration.ofMillis(500)).build();
+        try (FaultProxy away = FaultProxy.to(three.get(2).host(), three.get(2).port())) {
+            String third = "redis://" + away.host() + ":" + away.port();
+            RedlockConnector redlock = Redlock.of(
+                            three.get(0).uri(), three.get(1).uri(), third)
+                    .options(brief)
+                    .nodeTimeout(Duration.ofMillis(125));
+            FaultProxy.Armed dropped = away.onRequest("$4\r\nMARK\r\n").dropRequest(FaultProxy.Cut.RST);
+            assertThatThrownBy(redlock::firstStart)
+                    .isInstanceOf(OutcomeUnknownException.class)
+                    .hasMessageStartingWith("Redis at " + three.get(0).host() + ":"
+                            + three.get(0).port()
+                            + ", Redis at " + three.get(1).host() + ":"
+                            + three.get(1).port()
+                            + " was marked as new, and Redis at " + away.host() + ":" + away.port()
+                            + " did not answer (the connection to ")
+                    .hasMessageEndingWith(
+                            "), so it was or was not. A node that was not marked grants nothing for one lease"
+                                    + " once somebody connects, and then goes on; leave it to that.");
+            assertThat(dropped.fired()).isTrue();
+            assertThat(three.get(2).command("EXISTS", new KeySpace(brief.keyPrefix()).node()))
+                    .isEqualTo("0");
+            assertThatThrownBy(redlock::firstStart)
+                    .isInstanceOf(BackendMisconfiguredException.class)
+                    .hasMessageContaining(
+                            " is new or lost its data. It grants nothing for one lease once somebody connects,"
+                                    + " and then goes on; leave it to that.");
+            try (Locks locks = redlock.connect()) {
+                locks.fenced(ACCOUNT).acquire().close();
+            }
+        }
+    }
+
+    @Test
+    void connectingAndAFirstStartAreNotInterruptedAndKeepTheFlag() {
+        RedlockConnector redlock = Redlock.of(FiveServers.uris(three)).options(options);
+        Thread.currentThread().interrupt();
+        assertThat(redlock.firstStart()).isSameAs(redlock);
+        assertThat(Thread.interrupted()).isTrue();
+        Thread.currentThread().interrupt();
+        redlock.connect().close();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(three)
+                .allSatisfy(
+                        node -> assertThat(node.command("HGET", key(), "boot")).endsWith("|0|0"));
     }
 }

@@ -86,6 +86,16 @@ class RedlockNodeTest {
         assertThat(commands.acquire(node, two, tomorrow, tomorrow - 1).get(0)).isEqualTo("ahead");
     }
 
+    /** Nothing else at the node tells of it, and the clock by which it would be forgotten may be wrong. */
+    @Test
+    void aTokenAheadOfTheClockIsRememberedForADayMoreThanTheClockNeeds() {
+        long far = now + 3_600_000_000L;
+        assertThat(commands.acquire(node, one, far, far - 1).get(0)).isEqualTo("granted");
+        String floor = new KeySpace(options.keyPrefix()).floor(fenced(ACCOUNT));
+        assertThat(Duration.ofMillis(Long.parseLong(node.command("PTTL", floor))))
+                .isBetween(Duration.ofHours(25).minusMinutes(1), Duration.ofHours(25));
+    }
+
     @Test
     void aNodeThatForgotItsCountersStandsAboveAllThatItCanHaveGranted() {
         long highest = now + S - 1_000_000;

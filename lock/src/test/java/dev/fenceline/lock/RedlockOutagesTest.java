@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLock;
+import dev.fenceline.FencingToken;
 import dev.fenceline.Lease;
 import dev.fenceline.LeaseLostException;
 import dev.fenceline.LockName;
@@ -20,6 +21,7 @@ import dev.fenceline.testkit.RedisProcess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -189,6 +191,103 @@ class RedlockOutagesTest {
         eventually("the lock is free at all nodes", () -> taken() == 0);
     }
 
+    private static final String OTHER = "0123456789abcdef0123456789abcdef|7|1700000000000000|17|elsewhere|reports";
+
+    /** With a mark to pass all attempts would propose the token that follows it, and one's release end the other's grant. */
+    @Test
+    void aLateReleaseOfAnAttemptLeavesTheNextOneAloneThatHasTheSameMarkToPass() throws Exception {
+        Locks locks = connect(options, NODE_TIMEOUT);
+        awaitThatAllNodesTakePart(locks);
+        String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
+        List<RedisProcess> others = FiveServers.NODES.subList(0, 3);
+        RedisProcess node = FiveServers.NODES.get(3);
+        others.forEach(each -> each.command("SET", key, OTHER, "PX", "60000"));
+        node.command("SCRIPT", "FLUSH");
+        node.command("SCRIPT", "LOAD", NodeScripts.STANDARD.acquire().source());
+        FaultProxy.Armed held = proxies.get(3)
+                .onRequest(NodeScripts.STANDARD.release().digest())
+                .holdReply();
+        FencedLock lock = locks.fenced(ACCOUNT);
+        lock.raiseFloor(new FencingToken(ACCOUNT, serverMicros(node) + 3_600_000_000L, UUID.randomUUID()));
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<FencedLease> waiting = thread.submit(() -> lock.acquireWithin(Duration.ofSeconds(20)));
+            held.awaitFired(Duration.ofSeconds(10));
+            others.forEach(each -> each.command("DEL", key));
+            FencedLease lease = waiting.get(20, TimeUnit.SECONDS);
+            String granted = "|" + lease.token().value() + "|";
+            eventually(
+                    "all nodes have granted it",
+                    () -> FiveServers.values(options, ACCOUNT).allMatch(value -> value.contains(granted)));
+            long before = Fixture.calls(node, "eval");
+            held.letGo();
+            // It did not know the script, and gets its text now.
+            eventually("the node has heard of the release", () -> Fixture.calls(node, "eval") > before);
+            awaitThatAllNodesTakePart(locks);
+            assertThat(FiveServers.values(options, ACCOUNT)).allMatch(value -> value.contains(granted));
+            lease.close();
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    private void awaitThatAllNodesTakePart(Locks locks) {
+        LockName other = LockName.of("account", 43);
+        eventually("all nodes take part", () -> {
+            try (Lease lease = locks.fenced(other).acquire()) {
+                return lease.isHeld() && FiveServers.taken(options, other) == 5;
+            }
+        });
+    }
+
+    /** The old connection of a node was slow and the new one is quick: its request comes when the lease is over. */
+    @Test
+    void aRequestThatWasLostAndComesBehindTheEndOfItsLeaseHoldsNothing() throws InterruptedException {
+        Locks locks = connect(impatient(), IMPATIENT);
+        awaitThatAllNodesTakePart(locks);
+        FaultProxy.Armed held = proxies.get(0)
+                .onRequest(NodeScripts.STANDARD.acquire().digest())
+                .holdRequest();
+        FencedLease lease = locks.fenced(ACCOUNT).acquire();
+        held.awaitFired(Duration.ofSeconds(10));
+        proxies.get(0).cutAll(FaultProxy.Cut.FIN);
+        awaitThatAllNodesTakePart(locks);
+        assertThat(taken()).isEqualTo(4);
+        lease.close();
+        long counted = counter(0);
+        held.letGo();
+        eventually("the node has granted it", () -> counter(0) > counted);
+        eventually("the lock is free at all nodes", () -> taken() == 0);
+    }
+
+    private long counter(int node) {
+        KeySpace keys = new KeySpace(options.keyPrefix());
+        String bucket = Integer.toString(keys.bucketOf(Fixture.fenced(ACCOUNT)));
+        String counter = FiveServers.NODES.get(node).command("HGET", keys.node(), bucket);
+        return counter.isEmpty() ? 0 : Long.parseLong(counter);
+    }
+
+    /** It does not count for the grant, and is part of the lease all the same. */
+    @Test
+    void aNodeWhoseAnswerWasLostIsRenewedAndReleasedWithTheOthers() throws InterruptedException {
+        Locks locks = connect(options, NODE_TIMEOUT);
+        awaitThatAllNodesTakePart(locks);
+        FaultProxy.Armed lost = proxies.get(0)
+                .onRequest(NodeScripts.STANDARD.acquire().digest())
+                .loseReply(FaultProxy.Cut.RST);
+        FencedLease lease = locks.fenced(ACCOUNT).acquire();
+        lost.awaitFired(Duration.ofSeconds(10));
+        eventually("all nodes have granted it", () -> taken() == 5);
+        awaitThatAllNodesTakePart(locks);
+        String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
+        RedisProcess node = FiveServers.NODES.get(0);
+        assertThat(node.command("PEXPIRE", key, "30000")).isEqualTo("1");
+        lease.renew();
+        eventually("the node has renewed it", () -> Long.parseLong(node.command("PTTL", key)) > 30_000);
+        lease.close();
+        eventually("the lock is free at all nodes", () -> taken() == 0);
+    }
+
     @Test
     void aLeaseIsRenewedByAMajorityAndLostWithoutOne() throws InterruptedException {
         LockOptions shorter = Fixture.options()
@@ -277,6 +376,61 @@ class RedlockOutagesTest {
         }
     }
 
+    /** One of the three that are left is so far ahead that the others take its next token in 9 s; the other two are back before. */
+    @Test
+    void whoeverWouldHaveToWaitForAClockLooksWhetherOthersAreBack() throws Exception {
+        Locks locks = connect(options, IMPATIENT);
+        awaitThatAllNodesTakePart(locks);
+        RedisProcess ahead = FiveServers.NODES.get(2);
+        String bucket = Integer.toString(new KeySpace(options.keyPrefix()).bucketOf(Fixture.fenced(ACCOUNT)));
+        ahead.command("HSET", node(), bucket, Long.toString(serverMicros(ahead) + 19_900_000));
+        proxies.subList(3, 5).forEach(FaultProxy::refuse);
+        assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(50)))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("3 of 5 nodes answered and 3 are needed; Redis at ")
+                .hasMessageContaining("; those that answered agree on no token for another ")
+                .hasMessageContaining("Nothing is held");
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            long asked = Fixture.calls(FiveServers.NODES.get(0), "evalsha");
+            Future<FencedLease> lease =
+                    thread.submit(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20)));
+            eventually(
+                    "it was asked for without success",
+                    () -> lease.isDone() || Fixture.calls(FiveServers.NODES.get(0), "evalsha") > asked + 4);
+            proxies.subList(3, 5).forEach(FaultProxy::heal);
+            long token = lease.get(20, TimeUnit.SECONDS).token().value();
+            assertThat(token).isLessThan(serverMicros(ahead));
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    /** Each request costs all nodes a command, so there are pauses; and what becomes free is found. */
+    @Test
+    void whoeverWaitsAsksFromTimeToTimeAndFindsTheLockFree() throws Exception {
+        Locks locks = connect(options, NODE_TIMEOUT);
+        awaitThatAllNodesTakePart(locks);
+        String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
+        FiveServers.NODES.forEach(node -> node.command("SET", key, OTHER, "PX", "60000"));
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            long asked = Fixture.calls(FiveServers.NODES.get(0), "evalsha");
+            long start = System.nanoTime();
+            Future<FencedLease> lease =
+                    thread.submit(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20)));
+            eventually(
+                    "it was asked for 20 times",
+                    () -> lease.isDone() || Fixture.calls(FiveServers.NODES.get(0), "evalsha") >= asked + 20);
+            // The pauses are half of 5 to 50 ms at least: whoever asked without any would need a hundredth of this.
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(200));
+            FiveServers.NODES.forEach(node -> node.command("DEL", key));
+            lease.get(20, TimeUnit.SECONDS).close();
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
     @Test
     void anEfficiencyLockDoesNotMakeTheCounterOfItsBucketForgotten() throws InterruptedException {
         Locks locks = connect(options, NODE_TIMEOUT);
@@ -301,8 +455,7 @@ class RedlockOutagesTest {
     void whoGetsNoMajorityGivesUpWhatItHas() {
         FencedLock lock = connect(impatient(), IMPATIENT).fenced(ACCOUNT);
         String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
-        String other = "0123456789abcdef0123456789abcdef|7|1700000000000000|17|elsewhere|reports";
-        FiveServers.NODES.subList(0, 3).forEach(node -> node.command("SET", key, other, "PX", "60000"));
+        FiveServers.NODES.subList(0, 3).forEach(node -> node.command("SET", key, OTHER, "PX", "60000"));
         assertThat(lock.tryAcquire()).isEmpty();
         eventually("only the other has anything", () -> taken() == 3);
         assertThatThrownBy(() -> lock.acquireWithin(Duration.ofMillis(50)))

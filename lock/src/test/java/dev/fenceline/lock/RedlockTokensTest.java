@@ -1,10 +1,12 @@
 package dev.fenceline.lock;
 
 import static dev.fenceline.lock.Fixture.ACCOUNT;
+import static dev.fenceline.lock.Fixture.eventually;
 import static dev.fenceline.lock.Fixture.serverMicros;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fenceline.FencedLease;
+import dev.fenceline.FencingToken;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import dev.fenceline.testkit.FaultProxy;
@@ -208,5 +210,61 @@ class RedlockTokensTest {
         assertThat(FiveServers.NODES)
                 .allSatisfy(node ->
                         assertThat(commands.acquire(node, one, token).get(0)).isEqualTo("behind"));
+    }
+
+    private static final long HOUR = 3_600_000_000L;
+
+    /** Nodes 0, 1 and 2 grant a token an hour ahead of their clocks, node 2 forgets it, and then 0 and 1 are away. */
+    private long grantAheadAndForgetWhereMajoritiesMeet(Locks locks) throws InterruptedException {
+        long mark = serverMicros(FiveServers.NODES.get(0)) + HOUR;
+        locks.fenced(ACCOUNT).raiseFloor(new FencingToken(ACCOUNT, mark, UUID.randomUUID()));
+        long token;
+        kill(new Pair(3, 4));
+        try (FencedLease lease = locks.fenced(ACCOUNT).acquire()) {
+            token = lease.token().value();
+            assertThat(token).isGreaterThan(mark);
+        }
+        RedisProcess shared = FiveServers.NODES.get(2);
+        KeySpace keys = new KeySpace(options.keyPrefix());
+        LockKey lock = Fixture.fenced(ACCOUNT);
+        eventually("it was released", () -> FiveServers.taken(options, ACCOUNT) == 0);
+        shared.command("DEL", keys.node(), keys.floor(lock), keys.lock(lock));
+        kill(new Pair(0, 1));
+        return token;
+    }
+
+    private RedlockConnector withoutDelay() {
+        return Redlock.of(throughProxies().toArray(String[]::new))
+                .options(options)
+                .nodeTimeout(FiveServers.NODE_TIMEOUT)
+                .withoutRestartDelay();
+    }
+
+    @Test
+    void aClientThatKnowsATokenAheadOfTheClocksPassesItThoughTheNodesForgotIt() throws InterruptedException {
+        var unused = FiveServers.redlock(options);
+        try (Locks locks = withoutDelay().connect()) {
+            long token = grantAheadAndForgetWhereMajoritiesMeet(locks);
+            try (FencedLease lease = locks.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20))) {
+                assertThat(lease.token().value()).isGreaterThan(token);
+            }
+        }
+    }
+
+    /** Here the promise ends, and the fence takes over: it refuses the lower one, and what passes its mark is above all. */
+    @Test
+    void whereNobodyRemembersATokenAheadOfTheClocksTheOrderIsLostUntilAFenceTellsOfIt() throws InterruptedException {
+        var unused = FiveServers.redlock(options);
+        try (Locks locks = withoutDelay().connect();
+                Locks others = withoutDelay().connect()) {
+            long token = grantAheadAndForgetWhereMajoritiesMeet(locks);
+            try (FencedLease lease = others.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20))) {
+                assertThat(lease.token().value()).isLessThan(token);
+            }
+            others.fenced(ACCOUNT).raiseFloor(new FencingToken(ACCOUNT, token, UUID.randomUUID()));
+            try (FencedLease lease = others.fenced(ACCOUNT).acquireWithin(Duration.ofSeconds(20))) {
+                assertThat(lease.token().value()).isGreaterThan(token);
+            }
+        }
     }
 }

@@ -1,0 +1,183 @@
+package dev.fenceline.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.fenceline.FencedLease;
+import dev.fenceline.Lease;
+import dev.fenceline.LockName;
+import dev.fenceline.LockOptions;
+import dev.fenceline.Locks;
+import dev.fenceline.lock.Redlock;
+import dev.fenceline.testkit.EmbeddedServers;
+import dev.fenceline.testkit.FaultProxy;
+import dev.fenceline.testkit.RedisProcess;
+import dev.fenceline.testkit.RedisSpec;
+import dev.fenceline.testkit.Servers;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The nodes of Redlock, as an operator sees and marks them. */
+@Tag("server")
+class RedlockTest {
+
+    private static final EmbeddedServers SERVERS = Servers.embedded();
+    private static final List<RedisProcess> NODES =
+            Stream.generate(() -> SERVERS.redis(RedisSpec.master())).limit(3).toList();
+    private static final LockName ORDER = LockName.of("order", 42);
+
+    private final String prefix = "cli-" + UUID.randomUUID().toString().substring(0, 8);
+
+    @AfterAll
+    static void stop() {
+        SERVERS.close();
+    }
+
+    private static String nodes(List<RedisProcess> nodes) {
+        return nodes.stream()
+                .map(node -> node.host() + ":" + node.port())
+                .collect(Collectors.joining(",", "redis://", ""));
+    }
+
+    private ScriptedTerminal terminal() {
+        return new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes(NODES));
+    }
+
+    private Ran run(String... words) {
+        return run(terminal(), words);
+    }
+
+    private Ran run(ScriptedTerminal terminal, String... words) {
+        return terminal.run(
+                Stream.concat(Stream.of("redlock"), Stream.concat(Stream.of(words), Stream.of("--key-prefix", prefix)))
+                        .toArray(String[]::new));
+    }
+
+    private Locks locks() {
+        return Redlock.of(NODES.stream().map(RedisProcess::uri).toArray(String[]::new))
+                .options(LockOptions.builder()
+                        .keyPrefix(prefix)
+                        .application("billing")
+                        .lease(Duration.ofSeconds(60))
+                        .build())
+                .nodeTimeout(Duration.ofMillis(500))
+                .connect();
+    }
+
+    @Test
+    void newNodesAreMarkedOnceAndThenTakePart() {
+        assertThat(run("show").ends(0).out().lines())
+                .hasSize(3)
+                .allSatisfy(line -> assertThat(line)
+                        .endsWith(
+                                ": never used, or lost its data: grants nothing for one lease once somebody connects"));
+        run("first-start")
+                .failsWith(
+                        2,
+                        "This says of 3 nodes that no lock was ever held there.",
+                        "locks that are held now can be granted again. Nobody can be asked here",
+                        "--yes");
+        assertThat(run("first-start", "--yes").ends(0).out())
+                .startsWith("Marked as new: all 3 nodes. They grant from now on.");
+        assertThat(run("show").ends(0).out().lines())
+                .allSatisfy(line -> assertThat(line).endsWith(": takes part"));
+        JsonNode again = run("first-start", "--json").ends(0).json();
+        assertThat(again.at("/marked").asBoolean()).isFalse();
+        assertThat(again.at("/nodes/0/status").asText()).isEqualTo("known");
+    }
+
+    @Test
+    void aLockIsShownAtEachNode() throws InterruptedException {
+        run("first-start", "--yes").ends(0);
+        try (Locks locks = locks();
+                FencedLease order = locks.fenced(ORDER).acquire();
+                Lease nightly =
+                        locks.efficiency(LockName.of("report", "nightly")).acquire()) {
+            assertThat(run("show", "order:42").ends(0).out())
+                    .containsPattern("^Lock 'order:42' \\(fenced\\) is held at [23] of 3 nodes\\.")
+                    .contains(
+                            "order:42 (fenced) held by billing (host ",
+                            "token " + order.token().value() + "/",
+                            "its next token is above " + order.token().value());
+            JsonNode json = run("show", "report:nightly", "--kind", "efficiency", "--json")
+                    .ends(0)
+                    .json();
+            assertThat(json.at("/nodes").findValuesAsText("application")).contains("billing");
+            assertThat(json.at("/nodes/0/counter").isNull()).isTrue();
+            assertThat(nightly.isHeld()).isTrue();
+            assertThat(run("show", "report:nightly").ends(0).out())
+                    .startsWith("Lock 'report:nightly' (fenced) is held at no majority of the 3 nodes.");
+        }
+    }
+
+    @Test
+    void aNodeThatIsAwayHidesNoneOfTheOthersAndIsNotMarkedAround() {
+        try (FaultProxy away = FaultProxy.to(NODES.get(2).host(), NODES.get(2).port())) {
+            away.refuse();
+            ScriptedTerminal terminal = new ScriptedTerminal()
+                    .with("FENCELINE_REDLOCK", nodes(NODES.subList(0, 2)) + "," + away.host() + ":" + away.port());
+            JsonNode json = run(terminal, "show", "--json").ends(0).json();
+            assertThat(json.at("/nodes").findValuesAsText("status")).containsExactly("new", "new", "unknown");
+            assertThat(json.at("/nodes/2/trouble").asText()).startsWith("No connection to Redis at ");
+            run(terminal, "first-start", "--yes").failsWith(3, "No connection to Redis at ");
+            assertThat(run("show").ends(0).out()).doesNotContain("takes part");
+        }
+    }
+
+    @Test
+    void whereOneWasUsedBeforeItIsNoFirstStart() {
+        run("first-start", "--yes").ends(0);
+        NODES.get(1).command("DEL", prefix + ":v1:{redlock}:node");
+        run("first-start", "--yes")
+                .failsWith(
+                        1,
+                        "No node was marked: ",
+                        " was used before, so this is no first start, and Redis at "
+                                + NODES.get(1).host() + ":" + NODES.get(1).port() + " is new or lost its data.");
+    }
+
+    @Test
+    void nodesThatCannotBeMeantAreUsage() {
+        new ScriptedTerminal()
+                .run("redlock", "show")
+                .fails(2, "No nodes are named: give --nodes redis://one,two,three, or set FENCELINE_REDLOCK.");
+        new ScriptedTerminal()
+                .run("redlock", "show", "--nodes", "redis://one,two")
+                .failsWith(2, "The address of --nodes is refused: Redlock needs three nodes or more");
+        new ScriptedTerminal()
+                .run("redlock", "show", "--nodes", "redis://:geheim@one,two,three")
+                .failsWith(2, "A login in --nodes");
+        new ScriptedTerminal()
+                .with("FENCELINE_REDLOCK", "http://geheim@one,two,three")
+                .run("redlock", "show")
+                .fails(
+                        2,
+                        "The address of FENCELINE_REDLOCK is none of Redlock. It reads"
+                                + " redis://host[:port],host[:port],host[:port],…, with rediss for TLS.");
+    }
+
+    @Test
+    void whoeverIsThereIsAskedForAPasswordIfOneIsWanted() {
+        try (EmbeddedServers servers = Servers.embedded()) {
+            String nodes =
+                    nodes(Stream.generate(() -> servers.redis(RedisSpec.master().password("geheim")))
+                            .limit(3)
+                            .toList());
+            ScriptedTerminal terminal =
+                    new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes).answering("geheim");
+            assertThat(run(terminal, "show").ends(0).out()).contains("never used");
+            assertThat(terminal.questions).containsExactly("[hidden] Password of Redis: ");
+            run(new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes), "show")
+                    .failsWith(3, "No node could be asked: Redis at ", "NOAUTH");
+            ScriptedTerminal silent =
+                    new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes).with("FENCELINE_REDIS_PASSWORD", "geheim");
+            assertThat(run(silent, "first-start", "--yes").ends(0).out()).startsWith("Marked as new: all 3 nodes.");
+        }
+    }
+}
