@@ -11,7 +11,8 @@ final class Bodies {
 
     /** All bytes; one more than {@code limit} at most, to show that there are more. */
     static byte[] upTo(int limit, S3Body body) {
-        try (InputStream in = body.open()) {
+        try (Interruption interruption = new Interruption();
+                InputStream in = body.open()) {
             return in.readNBytes(limit + 1);
         } catch (IOException e) {
             throw unreadable(e);

@@ -70,6 +70,8 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
     /**
      * Opens the object as a stream, without a lock, as it was after some accepted write.
      *
+     * <p><b>Interruption:</b> ends the opening and the reading of the stream with an exception; nothing is changed by that. The flag is kept.
+     *
      * @param key of the pointer
      * @return to be closed; empty when nothing was written yet, or it was deleted
      * @throws IllegalStateException when there are several objects
@@ -119,6 +121,9 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      *
      * <p><b>Not guaranteed:</b> that presigned reads of replaced data go on. The grace age is that of the data, as nothing tells when it was
      * replaced: what is older may go right after its replacement. {@link #read}, {@link #readAll} and {@link #open} then read the pointer again.
+     *
+     * <p><b>Interruption:</b> ends it, with {@link dev.fenceline.BackendUnavailableException} before anything was removed, or with what is left in
+     * {@link Cleaned#kept()}; the flag is kept. The next clean-up does the rest.
      *
      * <p><b>Errors:</b> what the store does not let go is in the result. Those of {@link #readAll} when the pointer cannot be read or the
      * data not be listed.
