@@ -156,7 +156,8 @@ final class DataUpload {
                 step.run();
                 return;
             } catch (SdkException e) {
-                if (Failures.isSetting(e) && Failures.wasSentOnce(e)) {
+                // Not of a repetition: an upload that is being completed is refused in many ways.
+                if (i == 1 && Failures.isSetting(e) && Failures.wasSentOnce(e)) {
                     throw Refusals.setting("Write of data", store.resource(key), e);
                 }
                 if (isThere(length)) {
