@@ -10,6 +10,7 @@ final class Bodies {
     private Bodies() {}
 
     /** All bytes; one more than {@code limit} at most, to show that there are more. */
+    @SuppressWarnings("try") // kept until the end
     static byte[] upTo(int limit, S3Body body) {
         try (Interruption interruption = new Interruption();
                 InputStream in = body.open()) {

@@ -16,11 +16,11 @@ import software.amazon.awssdk.http.auth.spi.signer.SignedRequest;
  * <p>A scheme of authentication, which takes the place of such a signer, cannot be set on a request alone: those of a client's requests are
  * one map, and it would stay in the user's client.
  */
+@SuppressWarnings("deprecation") // see above
 final class BodyUnsigned implements Signer {
 
     private BodyUnsigned() {}
 
-    @SuppressWarnings("deprecation") // see above
     static void on(AwsRequestOverrideConfiguration.Builder request) {
         request.signer(new BodyUnsigned());
     }
@@ -31,12 +31,17 @@ final class BodyUnsigned implements Signer {
         // The signer goes by the protocol alone, so it is told another one.
         SignedRequest signed = AwsV4HttpSigner.create()
                 .sign(sign -> sign.identity(credentials)
-                        .request(request.toBuilder().protocol("https").port(request.port()).build())
+                        .request(request.toBuilder()
+                                .protocol("https")
+                                .port(request.port())
+                                .build())
                         .payload(request.contentStreamProvider().orElse(null))
                         .putProperty(AwsV4HttpSigner.SERVICE_SIGNING_NAME, "s3")
                         .putProperty(
                                 AwsV4HttpSigner.REGION_NAME,
-                                attributes.getAttribute(AwsSignerExecutionAttribute.SIGNING_REGION).id())
+                                attributes
+                                        .getAttribute(AwsSignerExecutionAttribute.SIGNING_REGION)
+                                        .id())
                         .putProperty(AwsV4HttpSigner.DOUBLE_URL_ENCODE, false)
                         .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false)
                         .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, false));

@@ -57,6 +57,7 @@ record DataStore(Store store, FenceSettings settings) {
     }
 
     /** Reads data whole. */
+    @SuppressWarnings("try") // kept until the end
     S3Content read(DataObject object, FencingToken mark) throws DataGone {
         try (Interruption interruption = new Interruption();
                 S3Stream stream = open(object)) {

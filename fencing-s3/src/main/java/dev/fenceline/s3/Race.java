@@ -30,6 +30,7 @@ record Race(Store store, Duration requestTimeout, Consumer<AwsRequestOverrideCon
     private static final int RUNS_FOR_EACH = 2;
     /** Each of three tries. */
     private static final int LOOKS = 3;
+
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
     /** What the writers race for. */

@@ -36,7 +36,13 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
     }
 
     /** Writes a document if the condition holds, with something more set on the request. */
-    <P> Answer put(String key, Format<P> format, Document<P> document, Condition condition, Effort effort, Consumer<AwsRequestOverrideConfiguration.Builder> how) {
+    <P> Answer put(
+            String key,
+            Format<P> format,
+            Document<P> document,
+            Condition condition,
+            Effort effort,
+            Consumer<AwsRequestOverrideConfiguration.Builder> how) {
         PutObjectRequest.Builder request = PutObjectRequest.builder();
         document.attributes().addTo(request, Optional.of(format.note(document.header())));
         format.contentEncoding().ifPresent(request::contentEncoding);

@@ -104,8 +104,7 @@ record FaultCase(FaultStep step, Harm harm, Times times) {
                 .toLowerCase(Locale.ROOT);
         S3History history = store.watch(key);
         ObjectFence<?> near = store.near(step.format());
-        ObjectFence<?> far =
-                isInParts() ? store.inPartsBehindTheProxy() : store.behindTheProxy(step.format());
+        ObjectFence<?> far = isInParts() ? store.inPartsBehindTheProxy() : store.behindTheProxy(step.format());
         long now = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
         FencingToken older = token(now);
         FencingToken ours = token(now + 1);

@@ -44,7 +44,10 @@ final class FaultStore implements AutoCloseable {
     }
 
     private S3Client client(URI endpoint, Duration socketTimeout) {
-        return client(endpoint, socketTimeout, DefaultRetryStrategy.standardStrategyBuilder().build());
+        return client(
+                endpoint,
+                socketTimeout,
+                DefaultRetryStrategy.standardStrategyBuilder().build());
     }
 
     private S3Client client(URI endpoint, Duration socketTimeout, RetryStrategy retries) {

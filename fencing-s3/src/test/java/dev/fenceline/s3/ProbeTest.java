@@ -150,11 +150,14 @@ class ProbeTest {
                 S3Client client = TestStore.client(server, proxy.endpoint(), TestStore::withoutRetries)) {
             String bucket = server.newBucket();
             S3Fence.envelope().on(client, bucket);
-            proxy.on("encrypted", request -> request.header("x-amz-server-side-encryption")
-                            .isPresent())
+            proxy.on(
+                            "encrypted",
+                            request -> request.header("x-amz-server-side-encryption")
+                                    .isPresent())
                     .each()
                     .answerInstead(400, "InvalidEncryptionAlgorithmError");
-            assertThatThrownBy(() -> S3Fence.envelope().encryption(S3Encryption.s3()).on(client, bucket))
+            assertThatThrownBy(() ->
+                            S3Fence.envelope().encryption(S3Encryption.s3()).on(client, bucket))
                     .isInstanceOf(BackendMisconfiguredException.class)
                     .hasMessageContaining("refused by the store: 400 InvalidEncryptionAlgorithmError");
         }

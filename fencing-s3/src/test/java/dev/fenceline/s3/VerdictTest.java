@@ -155,8 +155,10 @@ class VerdictTest {
         proxy.on("GET", key).answerInstead(503, "SlowDown");
         claim.write(S3Body.of("after"));
         assertThat(store.events).element(0).isEqualTo(readBack(2, Optional.of(Resolution.APPLIED)));
-        assertThat(store.events).element(1).isInstanceOfSatisfying(
-                WriteEnded.class, ended -> assertThat(ended.outcome()).isEqualTo(WriteOutcome.APPLIED));
+        assertThat(store.events)
+                .element(1)
+                .isInstanceOfSatisfying(
+                        WriteEnded.class, ended -> assertThat(ended.outcome()).isEqualTo(WriteOutcome.APPLIED));
         store.events.clear();
 
         proxy.on("PUT", key).dropRequest(Cut.FIN);
