@@ -1,6 +1,7 @@
 package dev.fenceline;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * Something that happened to a lock or a fence. Metrics tag events with {@link LockName#lockClass()}, never with the whole
@@ -135,6 +136,19 @@ public sealed interface FencelineEvent {
      * @param took how long it took
      */
     record WriteEnded(String resource, FencingToken token, WriteOutcome outcome, Duration took)
+            implements FencelineEvent {}
+
+    /**
+     * The answer to a write did not say what became of it, so the storage was asked. Told before {@link WriteEnded}, and again when an
+     * outcome that had stayed unknown is resolved.
+     *
+     * @param resource where
+     * @param token under which token
+     * @param rounds how often it was asked; none if there was no time left
+     * @param verdict what was found out; empty if it is still unknown
+     */
+    record ReadBack(
+            String resource, FencingToken token, int rounds, Optional<OutcomeUnknownException.Resolution> verdict)
             implements FencelineEvent {}
 
     /**

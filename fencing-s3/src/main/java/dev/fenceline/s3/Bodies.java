@@ -10,8 +10,10 @@ final class Bodies {
     private Bodies() {}
 
     /** All bytes; one more than {@code limit} at most, to show that there are more. */
+    @SuppressWarnings("try") // kept until the end
     static byte[] upTo(int limit, S3Body body) {
-        try (InputStream in = body.open()) {
+        try (Interruption interruption = new Interruption();
+                InputStream in = body.open()) {
             return in.readNBytes(limit + 1);
         } catch (IOException e) {
             throw unreadable(e);

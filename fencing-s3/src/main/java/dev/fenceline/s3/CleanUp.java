@@ -110,10 +110,10 @@ final class CleanUp {
         return date.orElseThrow(() -> Refusals.noClock(store.resource(folder)));
     }
 
-    Cleaned remove(String key, Duration grace) {
+    Cleaned remove(List<Garbage> found) {
         List<Garbage> removed = new ArrayList<>();
         Map<Garbage, String> kept = new LinkedHashMap<>();
-        for (Garbage garbage : find(key, grace)) {
+        for (Garbage garbage : found) {
             try {
                 remove(garbage);
                 removed.add(garbage);

@@ -40,14 +40,16 @@ record DataStore(Store store, FenceSettings settings) {
     DataObject send(String pointer, FencingToken token, String name, S3Body body) {
         String key = folder(pointer) + String.format("%016d-", token.value()) + Header.hex(UUID.randomUUID());
         MessageDigest digest = Digests.sha256();
-        try (InputStream in = body.open()) {
+        try (Interruption interruption = new Interruption();
+                InputStream in = body.open()) {
+            DataUpload upload = new DataUpload(store, settings, key, body.attributes(), interruption);
             byte[] part = in.readNBytes(settings.partSize());
             digest.update(part);
             if (part.length < settings.partSize()) {
-                new DataUpload(store, settings, key, body.attributes()).whole(part);
+                upload.whole(part);
                 return new DataObject(name, key, part.length, Digests.hex(digest));
             }
-            long length = new DataUpload(store, settings, key, body.attributes()).inParts(part, in, digest);
+            long length = upload.inParts(part, in, digest);
             return new DataObject(name, key, length, Digests.hex(digest));
         } catch (IOException e) {
             throw Bodies.unreadable(e);
@@ -55,8 +57,10 @@ record DataStore(Store store, FenceSettings settings) {
     }
 
     /** Reads data whole. */
+    @SuppressWarnings("try") // kept until the end
     S3Content read(DataObject object, FencingToken mark) throws DataGone {
-        try (S3Stream stream = open(object)) {
+        try (Interruption interruption = new Interruption();
+                S3Stream stream = open(object)) {
             return new S3Content(stream.readAllBytes(), stream.attributes(), mark);
         } catch (IOException e) {
             throw new BackendUnavailableException(

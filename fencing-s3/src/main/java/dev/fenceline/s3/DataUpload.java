@@ -7,6 +7,7 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.sync.RequestBody;
@@ -33,12 +34,14 @@ final class DataUpload {
     private final FenceSettings settings;
     private final String key;
     private final Attributes attributes;
+    private final Interruption interruption;
 
-    DataUpload(Store store, FenceSettings settings, String key, Attributes attributes) {
+    DataUpload(Store store, FenceSettings settings, String key, Attributes attributes, Interruption interruption) {
         this.store = store;
         this.settings = settings;
         this.key = key;
         this.attributes = attributes;
+        this.interruption = interruption;
     }
 
     /** One step of an upload, which may be repeated. */
@@ -93,11 +96,8 @@ final class DataUpload {
                 CreateMultipartUploadRequest.builder().bucket(store.bucket()).key(key);
         attributes.addTo(request);
         store.encryption().addTo(request);
-        try {
-            return store.client().createMultipartUpload(request.build()).uploadId();
-        } catch (SdkException e) {
-            throw failed(e);
-        }
+        // One that was begun and not heard of is found by the clean-up.
+        return again(() -> store.client().createMultipartUpload(request.build()).uploadId());
     }
 
     private CompletedPart part(String upload, int number, byte[] bytes) {
@@ -115,12 +115,20 @@ final class DataUpload {
                 .contentMD5(Digests.md5(bytes))
                 .overrideConfiguration(PLAIN);
         store.encryption().addTo(request);
-        for (int i = 1; ; i++) {
-            try {
-                String etag = store.client()
+        return again(() -> CompletedPart.builder()
+                .partNumber(number)
+                .eTag(store.client()
                         .uploadPart(request.build(), RequestBody.fromBytes(bytes))
-                        .eTag();
-                return CompletedPart.builder().partNumber(number).eTag(etag).build();
+                        .eTag())
+                .build());
+    }
+
+    /** A step that may be done twice. */
+    private <T> T again(Supplier<T> step) {
+        for (int i = 1; ; i++) {
+            interruption.note();
+            try {
+                return step.get();
             } catch (SdkException e) {
                 if (i == TRIES || Failures.isSetting(e) || Failures.status(e) == 404) {
                     throw failed(e);
@@ -143,11 +151,13 @@ final class DataUpload {
     /** A step whose answer was lost may have been done, and then its repetition is refused. */
     private void untilThere(long length, Step step) {
         for (int i = 1; ; i++) {
+            interruption.note();
             try {
                 step.run();
                 return;
             } catch (SdkException e) {
-                if (Failures.isSetting(e) && Failures.wasSentOnce(e)) {
+                // Not of a repetition: an upload that is being completed is refused in many ways.
+                if (i == 1 && Failures.isSetting(e) && Failures.wasSentOnce(e)) {
                     throw Refusals.setting("Write of data", store.resource(key), e);
                 }
                 if (isThere(length)) {
@@ -164,6 +174,7 @@ final class DataUpload {
         HeadObjectRequest.Builder request =
                 HeadObjectRequest.builder().bucket(store.bucket()).key(key);
         store.encryption().addTo(request);
+        interruption.note();
         try {
             Long found = store.client().headObject(request.build()).contentLength();
             return found != null && found == length;
@@ -181,6 +192,7 @@ final class DataUpload {
     }
 
     private void abandon(String upload, Throwable why) {
+        interruption.note();
         try {
             store.client()
                     .abortMultipartUpload(AbortMultipartUploadRequest.builder()

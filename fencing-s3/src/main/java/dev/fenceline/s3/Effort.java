@@ -14,12 +14,11 @@ final class Effort implements AutoCloseable {
 
     private final long deadline;
     private final Duration perRequest;
-    private boolean interrupted;
+    private final Interruption interruption = new Interruption();
 
     private Effort(long deadline, Duration perRequest) {
         this.deadline = deadline;
         this.perRequest = perRequest;
-        noteInterruption();
     }
 
     static Effort of(Duration inAll, Duration perRequest) {
@@ -52,13 +51,11 @@ final class Effort implements AutoCloseable {
     }
 
     void noteInterruption() {
-        interrupted |= Thread.interrupted();
+        interruption.note();
     }
 
     @Override
     public void close() {
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        interruption.close();
     }
 }

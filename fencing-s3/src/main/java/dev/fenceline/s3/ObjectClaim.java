@@ -16,7 +16,8 @@ import java.util.Optional;
  * <p><b>Blocking:</b> the request timeout for the request itself; to find out what became of one that was not answered, three rounds, and no more
  * than what is left of the lease, at least a second and at most ten.
  *
- * <p><b>Interruption:</b> the flag is kept, and what became of the request is found out all the same. Only when the request also runs into
+ * <p><b>Interruption:</b> the flag is kept, and the work goes on: an interrupted thread reads and writes as any other, data of pointers too,
+ * since a write that was half sent would leave its outcome open. Who wants to stop asks the flag before. Only when the request also runs into
  * its timeout the flag is gone: the SDK ends a request by interrupting the thread, and clears the flag after that.
  *
  * <p><b>Thread-safety:</b> any thread; the steps of one claim are done one after the other.

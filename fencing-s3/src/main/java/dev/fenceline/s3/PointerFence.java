@@ -70,6 +70,8 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
     /**
      * Opens the object as a stream, without a lock, as it was after some accepted write.
      *
+     * <p><b>Interruption:</b> ends the opening and the reading of the stream with an exception; nothing is changed by that. The flag is kept.
+     *
      * @param key of the pointer
      * @return to be closed; empty when nothing was written yet, or it was deleted
      * @throws IllegalStateException when there are several objects
@@ -84,7 +86,7 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
 
     /**
      * Tells where the data lies, for presigned reads: the data under one of these keys never changes. A clean-up may remove it as soon as it
-     * is replaced, a newer holder has claimed, and it is as old as the grace age.
+     * is replaced, a newer holder has claimed, and it is as old as the grace age; see {@link #remove} for how to spare links for longer.
      *
      * @param key of the pointer
      * @return the objects; empty when nothing was written yet, or it was deleted
@@ -118,7 +120,11 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      * tokens than the pointer's have sent. So what a session replaces stays until somebody newer claims.
      *
      * <p><b>Not guaranteed:</b> that presigned reads of replaced data go on. The grace age is that of the data, as nothing tells when it was
-     * replaced: what is older may go right after its replacement. {@link #read}, {@link #readAll} and {@link #open} then read the pointer again.
+     * replaced: what is older may go right after its replacement. {@link #read}, {@link #readAll} and {@link #open} then read the pointer again; for
+     * presigned links see {@link #remove}.
+     *
+     * <p><b>Interruption:</b> ends it, with {@link dev.fenceline.BackendUnavailableException} before anything was removed, or with what is left in
+     * {@link Cleaned#kept()}; the flag is kept. The next clean-up does the rest.
      *
      * <p><b>Errors:</b> what the store does not let go is in the result. Those of {@link #readAll} when the pointer cannot be read or the
      * data not be listed.
@@ -129,6 +135,21 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      * @throws IllegalArgumentException when the grace age is negative
      */
     public Cleaned cleanUp(String key, Duration grace) {
-        return new CleanUp(reading.reading()).remove(checked(key), grace);
+        return remove(unreferenced(key, grace));
+    }
+
+    /**
+     * Removes what {@link #unreferenced} has found earlier. For those who hand out presigned links: find, wait for as long as links live, then remove
+     * what was found. No link to that is good any more, as it had been replaced before it was found.
+     *
+     * <p><b>Guarantees:</b> as {@link #cleanUp}: what was out of reach stays out of reach.
+     *
+     * <p><b>Interruption:</b> what is left is in {@link Cleaned#kept()}; the flag is kept.
+     *
+     * @param found by {@link #unreferenced}, in this bucket; made up, it removes what is in use
+     * @return what was removed and what not
+     */
+    public Cleaned remove(List<Garbage> found) {
+        return new CleanUp(reading.reading()).remove(found);
     }
 }

@@ -6,25 +6,32 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 
 /**
- * Several writers with one condition at the same time, of which one may succeed. A store that checks first and writes then passes any
- * test of one writer after the other.
+ * Several writers with one condition, of which one may succeed. A store that checks first and writes then passes any test of one writer
+ * after the other; so they {@linkplain Meeting meet} in the middle of their requests.
  *
  * @param store the bucket
  * @param requestTimeout of each request
+ * @param signing of the writers' requests
  */
-record Race(Store store, Duration requestTimeout) {
+record Race(Store store, Duration requestTimeout, Consumer<AwsRequestOverrideConfiguration.Builder> signing) {
 
-    private static final int WRITERS = 16;
+    private static final int WRITERS = 8;
     private static final int RUNS_FOR_EACH = 2;
+    /** Each of three tries. */
+    private static final int LOOKS = 3;
+
+    private static final Duration PATIENCE = Duration.ofMillis(500);
 
     /** What the writers race for. */
     @FunctionalInterface
@@ -70,7 +77,7 @@ record Race(Store store, Duration requestTimeout) {
             Supplier<String> keys,
             Optional<Version<byte[]>> first,
             UnaryOperator<Optional<Version<byte[]>>> before) {
-        ExecutorService writers = Executors.newFixedThreadPool(WRITERS, task -> {
+        ExecutorService threads = Executors.newFixedThreadPool(WRITERS, task -> {
             Thread thread = new Thread(task, "fenceline-s3-probe");
             thread.setDaemon(true);
             return thread;
@@ -80,7 +87,7 @@ record Race(Store store, Duration requestTimeout) {
             int won = 0;
             for (int run = 1; ; run++) {
                 String key = keys.get();
-                Round round = round(writers, key, before.apply(after));
+                Round round = round(threads, key, before.apply(after));
                 won += round.isWon() ? 1 : 0;
                 if (round.wrong().isPresent() || won == rounds) {
                     return round.wrong();
@@ -91,7 +98,7 @@ record Race(Store store, Duration requestTimeout) {
                 after = round.after();
             }
         } finally {
-            writers.shutdownNow();
+            threads.shutdownNow();
         }
     }
 
@@ -104,10 +111,10 @@ record Race(Store store, Duration requestTimeout) {
                 failure);
     }
 
-    private Round round(ExecutorService writers, String key, Optional<Version<byte[]>> before) {
+    private Round round(ExecutorService threads, String key, Optional<Version<byte[]>> before) {
         Condition condition =
                 before.map(version -> Condition.unchanged(version.etag())).orElseGet(Condition::absent);
-        List<Ran> ran = run(writers, key, condition);
+        List<Ran> ran = run(threads, key, condition);
         Optional<Version<byte[]>> after = look(key);
         return new Round(
                 wrong(ran, before, after),
@@ -118,21 +125,34 @@ record Race(Store store, Duration requestTimeout) {
                         .findFirst());
     }
 
-    private List<Ran> run(ExecutorService writers, String key, Condition condition) {
-        CountDownLatch ready = new CountDownLatch(WRITERS);
+    private List<Ran> run(ExecutorService threads, String key, Condition condition) {
+        Meeting meeting = new Meeting(WRITERS, PATIENCE);
         List<Future<Ran>> running = new ArrayList<>();
         for (int i = 0; i < WRITERS; i++) {
-            running.add(writers.submit(() -> {
-                Document<byte[]> document = S3Probe.document("racing");
-                ready.countDown();
-                ready.await();
-                try (Effort effort = Effort.of(requestTimeout, requestTimeout)) {
-                    return new Ran(
-                            document.header().writeId(), store.put(key, Formats.ENVELOPE, document, condition, effort));
-                }
-            }));
+            Meeting.Writer writer = meeting.expect();
+            running.add(threads.submit(() -> ran(writer, key, condition)));
         }
         return running.stream().map(Race::ended).toList();
+    }
+
+    private Ran ran(Meeting.Writer writer, String key, Condition condition) {
+        Document<byte[]> document = S3Probe.document(body());
+        try (writer;
+                Effort effort = Effort.of(requestTimeout, requestTimeout)) {
+            return new Ran(
+                    document.header().writeId(),
+                    store.put(key, Formats.ENVELOPE, document, condition, effort, request -> {
+                        signing.accept(request);
+                        writer.on(request);
+                    }));
+        }
+    }
+
+    /** Does not shrink when it is packed. */
+    private static byte[] body() {
+        byte[] body = new byte[Meeting.BODY];
+        ThreadLocalRandom.current().nextBytes(body);
+        return body;
     }
 
     /** Each ends by itself within the request timeout. */
@@ -180,7 +200,20 @@ record Race(Store store, Duration requestTimeout) {
                 : Optional.empty();
     }
 
+    /**
+     * A store that refuses before it has the whole body may end the connection, and the client finds that out one by one, also of those
+     * that it has kept.
+     */
     private Optional<Version<byte[]>> look(String key) {
-        return new Reading<>(new Documents<>(store, Formats.ENVELOPE), requestTimeout, "Probe").look(key);
+        Reading<byte[]> reading = new Reading<>(new Documents<>(store, Formats.ENVELOPE), requestTimeout, "Probe");
+        for (int i = 1; ; i++) {
+            try {
+                return reading.look(key);
+            } catch (BackendUnavailableException e) {
+                if (i == LOOKS) {
+                    throw e;
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 package dev.fenceline.s3;
 
 import java.util.Base64;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.CreateMultipartUploadRequest;
@@ -104,6 +105,20 @@ public final class S3Encryption {
                 request.sseCustomerAlgorithm(AES).sseCustomerKey(key.base64()).sseCustomerKeyMD5(key.md5()));
     }
 
+    /** Two that have the same key are equal. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof S3Encryption that
+                && kind.equals(that.kind)
+                && kmsKey.equals(that.kmsKey)
+                && customerKey.equals(that.customerKey);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(kind, kmsKey, customerKey);
+    }
+
     /** Says which kind it is, and never the key. */
     @Override
     public String toString() {
@@ -125,6 +140,16 @@ public final class S3Encryption {
 
         static CustomerKey of(byte[] key) {
             return new CustomerKey(Base64.getEncoder().encodeToString(key), Digests.md5(key));
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof CustomerKey that && base64.equals(that.base64);
+        }
+
+        @Override
+        public int hashCode() {
+            return base64.hashCode();
         }
 
         String base64() {

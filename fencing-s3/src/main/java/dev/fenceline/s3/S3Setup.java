@@ -116,7 +116,7 @@ public final class S3Setup<F extends ObjectFence<?>> {
 
     /**
      * Makes the fence, after a look whether this store keeps what the fence needs: that of several writes on one condition exactly one
-     * succeeds. In one JVM a client and a bucket are probed once.
+     * succeeds. In one JVM a client and a bucket are probed once with each encryption and prefix.
      *
      * <p><b>Blocking:</b> for the probe, a few hundred small requests; see {@link S3Probe}.
      *

@@ -1,5 +1,6 @@
 package dev.fenceline.s3;
 
+import dev.fenceline.FencelineEvent.ReadBack;
 import dev.fenceline.FencelineEvent.StaleRefused;
 import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
@@ -145,6 +146,7 @@ final class Session<P> {
                 new ConditionalWrite<>(documents, key, settings.requestTimeout(), lease).run(base, next);
         RuntimeException failure = outcome.failure().orElse(null);
         Verdict<P> verdict = outcome.verdict();
+        outcome.settlement().ifPresent(settlement -> tell(settlement, verdict));
         sight = verdict instanceof Verdict.Unknown<P> ? Sight.UNKNOWN : Sight.OVERTAKEN;
         if (verdict instanceof Verdict.Applied<P> applied) {
             applied.version().ifPresent(this::isCurrent);
@@ -179,9 +181,15 @@ final class Session<P> {
     private Resolution resolve(String step, Settlement<P> settlement) {
         return alone(() -> {
             try (Effort effort = Effort.of(Patience.of(lease), settings.requestTimeout())) {
-                return resolution(step, settlement, settlement.run(effort));
+                Verdict<P> verdict = settlement.run(effort);
+                tell(settlement, verdict);
+                return resolution(step, settlement, verdict);
             }
         });
+    }
+
+    private void tell(Settlement<P> settlement, Verdict<P> verdict) {
+        settings.listener().tell(new ReadBack(resource, token, settlement.rounds(), verdict.resolution()));
     }
 
     /** What stands there is known again if it is that write, or what it was to replace. Else the session may have gone on, and goes on. */

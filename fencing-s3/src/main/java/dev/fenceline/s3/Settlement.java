@@ -34,6 +34,7 @@ final class Settlement<P> {
     private final boolean inDoubt;
     private Optional<RuntimeException> last;
     private String why = "there was no time left to look";
+    private int rounds;
 
     /**
      * Begins with an answer that is not {@link Answer.Done}.
@@ -52,16 +53,23 @@ final class Settlement<P> {
 
     /** Looks, and rewrites where it has to, three times at most. May be called again. */
     Verdict<P> run(Effort effort) {
+        rounds = 0;
         for (int round = 1; round <= ROUNDS && !effort.isOver(); round++) {
             if (round > 1) {
                 effort.pause(round - 2);
             }
+            rounds = round;
             Optional<Verdict<P>> verdict = attempt(effort);
             if (verdict.isPresent()) {
                 return verdict.get();
             }
         }
         return new Verdict.Unknown<>(why, last, Verdict.Outlook.OPEN);
+    }
+
+    /** How often the last run has looked. */
+    int rounds() {
+        return rounds;
     }
 
     private void failed(String step, RuntimeException failure) {

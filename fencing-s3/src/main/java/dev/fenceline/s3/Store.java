@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.function.Consumer;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.sync.RequestBody;
@@ -31,21 +32,28 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
 
     /** Writes a document if the condition holds. */
     <P> Answer put(String key, Format<P> format, Document<P> document, Condition condition, Effort effort) {
+        return put(key, format, document, condition, effort, request -> {});
+    }
+
+    /** Writes a document if the condition holds, with something more set on the request. */
+    <P> Answer put(
+            String key,
+            Format<P> format,
+            Document<P> document,
+            Condition condition,
+            Effort effort,
+            Consumer<AwsRequestOverrideConfiguration.Builder> how) {
         PutObjectRequest.Builder request = PutObjectRequest.builder();
         document.attributes().addTo(request, Optional.of(format.note(document.header())));
         format.contentEncoding().ifPresent(request::contentEncoding);
         encryption.addTo(request);
-        return put(key, format.encode(document), request, condition, effort);
-    }
-
-    /** Writes bytes if the condition holds. */
-    Answer put(String key, byte[] bytes, PutObjectRequest.Builder request, Condition condition, Effort effort) {
+        byte[] bytes = format.encode(document);
         condition.addTo(request, etags);
         request.bucket(bucket)
                 .key(key)
                 .contentLength((long) bytes.length)
                 .contentMD5(Digests.md5(bytes))
-                .overrideConfiguration(once(effort.timeout()));
+                .overrideConfiguration(once(effort.timeout(), how));
         try {
             PutObjectResponse answer = client.putObject(request.build(), RequestBody.fromBytes(bytes));
             if (answer.eTag() == null) {
@@ -115,9 +123,15 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
     }
 
     static AwsRequestOverrideConfiguration once(Duration timeout) {
-        return AwsRequestOverrideConfiguration.builder()
+        return once(timeout, request -> {});
+    }
+
+    private static AwsRequestOverrideConfiguration once(
+            Duration timeout, Consumer<AwsRequestOverrideConfiguration.Builder> how) {
+        AwsRequestOverrideConfiguration.Builder request = AwsRequestOverrideConfiguration.builder()
                 .apiCallTimeout(timeout)
-                .addPlugin(Plain.AND_ONCE)
-                .build();
+                .addPlugin(Plain.AND_ONCE);
+        how.accept(request);
+        return request.build();
     }
 }

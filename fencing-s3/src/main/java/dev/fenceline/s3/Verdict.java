@@ -1,5 +1,6 @@
 package dev.fenceline.s3;
 
+import dev.fenceline.OutcomeUnknownException.Resolution;
 import java.util.Optional;
 
 /**
@@ -39,6 +40,14 @@ sealed interface Verdict<P> {
      * @param cause what the client said
      */
     record Gone<P>(Optional<RuntimeException> cause) implements Verdict<P> {}
+
+    /** What is told of it to those who only want to know whether it happened; empty if that is not known. */
+    default Optional<Resolution> resolution() {
+        if (this instanceof Unknown) {
+            return Optional.empty();
+        }
+        return Optional.of(this instanceof Applied ? Resolution.APPLIED : Resolution.NEVER_APPLIED);
+    }
 
     /** Whose is the write that stands in the place of ours. */
     enum Bump {

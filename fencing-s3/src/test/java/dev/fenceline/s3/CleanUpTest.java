@@ -7,6 +7,7 @@ import dev.fenceline.StaleTokenException;
 import dev.fenceline.testkit.AtomicS3;
 import dev.fenceline.testkit.S3FaultProxy;
 import dev.fenceline.testkit.SharedServers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,6 +85,28 @@ class CleanUpTest {
         assertThatThrownBy(() -> fence.cleanUp(key, Duration.ofMillis(-1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("The grace age of -1 ms is negative");
+    }
+
+    /** The age of the data is no help to them: it may be as old as it likes when it is replaced. */
+    @Test
+    void whoSparesLinksRemovesWhatHadBeenReplacedBeforeTheyWereMade() {
+        fence.claim(TestStore.token(key), key).write(S3Body.of("1"));
+        PointerClaim second = fence.claim(TestStore.token(key), key);
+        second.write(S3Body.of("2"));
+        List<Garbage> found = fence.unreferenced(key, Duration.ZERO);
+        String linked = fence.locate(key).get(0).key();
+        fence.claim(TestStore.token(key), key).write(S3Body.of("3"));
+        assertThat(fence.unreferenced(key, Duration.ZERO))
+                .as("a clean-up by age ends the link")
+                .extracting(Garbage::key)
+                .contains(linked);
+
+        assertThat(fence.remove(found).removed()).isEqualTo(found).hasSize(1);
+        assertThat(store.raw(linked)).asString(StandardCharsets.UTF_8).isEqualTo("2");
+        assertThat(fence.read(key).orElseThrow().text()).isEqualTo("3");
+        assertThat(fence.cleanUp(key, Duration.ZERO).removed())
+                .extracting(Garbage::key)
+                .containsExactly(linked);
     }
 
     @Test

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.FencelineEvent.ClaimEnded;
+import dev.fenceline.FencelineEvent.ReadBack;
 import dev.fenceline.FencelineEvent.StaleRefused;
 import dev.fenceline.FencelineEvent.WriteEnded;
 import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.FencingToken;
+import dev.fenceline.OutcomeUnknownException.Resolution;
 import dev.fenceline.RetryableConflictException;
 import dev.fenceline.StaleTokenException;
 import dev.fenceline.TokenRejectedException;
@@ -18,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -284,17 +287,20 @@ class EnvelopeFenceTest {
         }
         newer.write(S3Body.of("2"));
         claimed();
-        assertThat(store.events.get(0)).isEqualTo(new StaleRefused(store.resource(key), older.token(), newer.token()));
-        assertThat(store.events.get(1)).isInstanceOfSatisfying(WriteEnded.class, ended -> {
+        assertThat(store.events.get(0))
+                .as("412 alone does not say that it was not done")
+                .isEqualTo(new ReadBack(store.resource(key), older.token(), 1, Optional.of(Resolution.NEVER_APPLIED)));
+        assertThat(store.events.get(1)).isEqualTo(new StaleRefused(store.resource(key), older.token(), newer.token()));
+        assertThat(store.events.get(2)).isInstanceOfSatisfying(WriteEnded.class, ended -> {
             assertThat(ended.token()).isEqualTo(older.token());
             assertThat(ended.outcome()).isEqualTo(WriteOutcome.STALE);
         });
-        assertThat(store.events.get(2)).isInstanceOfSatisfying(WriteEnded.class, ended -> {
+        assertThat(store.events.get(3)).isInstanceOfSatisfying(WriteEnded.class, ended -> {
             assertThat(ended.token()).isEqualTo(newer.token());
             assertThat(ended.outcome()).isEqualTo(WriteOutcome.APPLIED);
         });
-        assertThat(store.events.get(3)).isInstanceOf(ClaimEnded.class);
-        assertThat(store.events).hasSize(4);
+        assertThat(store.events.get(4)).isInstanceOf(ClaimEnded.class);
+        assertThat(store.events).hasSize(5);
     }
 
     @Test

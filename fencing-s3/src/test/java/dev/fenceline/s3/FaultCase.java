@@ -16,6 +16,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,9 @@ record FaultCase(FaultStep step, Harm harm, Times times) {
     private static final String BEFORE = "what stood there";
     private static final String OURS = "what is written through the fault";
     private static final String NEWER = "what a newer holder writes";
+
+    /** A part, and a little more. */
+    private static final String OURS_IN_PARTS = "x".repeat(FaultStore.PART) + OURS;
 
     /** How often the fault happens. */
     enum Times {
@@ -100,20 +104,20 @@ record FaultCase(FaultStep step, Harm harm, Times times) {
                 .toLowerCase(Locale.ROOT);
         S3History history = store.watch(key);
         ObjectFence<?> near = store.near(step.format());
-        ObjectFence<?> far = store.behindTheProxy(step.format());
+        ObjectFence<?> far = isInParts() ? store.inPartsBehindTheProxy() : store.behindTheProxy(step.format());
         long now = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
         FencingToken older = token(now);
         FencingToken ours = token(now + 1);
         if (step.operation() != FaultStep.Operation.CREATE) {
             near.claim(older, key).write(BEFORE.getBytes(StandardCharsets.UTF_8));
         }
-        ObjectClaim claim =
-                step.operation() == FaultStep.Operation.WRITE || step.operation() == FaultStep.Operation.DELETE
-                        ? far.claim(ours, key)
-                        : null;
+        if (step.operation() == FaultStep.Operation.RESUME) {
+            near.claim(ours, key);
+        }
+        ObjectClaim claim = step.operation().needsClaim() ? far.claim(ours, key) : null;
 
         S3FaultProxy proxy = store.proxy();
-        List<S3FaultProxy.Armed> before = step.before(proxy.on("PUT", key));
+        Optional<S3FaultProxy.Armed> before = step.armEarlier(proxy, key);
         OnRequest request = step.request(proxy, key);
         S3FaultProxy.Armed fault = harm.on(request, times);
         Optional<OutcomeUnknownException> unknown = Optional.empty();
@@ -142,20 +146,34 @@ record FaultCase(FaultStep step, Harm harm, Times times) {
     }
 
     private void ask(ObjectFence<?> fence, @Nullable ObjectClaim claim, FencingToken token, String key) {
-        if (claim == null) {
-            fence.claim(token, key);
-        } else if (step.operation() == FaultStep.Operation.DELETE) {
-            claim.delete();
-        } else {
-            claim.write(OURS.getBytes(StandardCharsets.UTF_8));
+        switch (step.operation()) {
+            case CREATE, CLAIM -> fence.claim(token, key);
+            case RESUME -> fence.resume(token, key);
+            case READ -> requireBefore(fence.read(key).orElseThrow().text());
+            case WRITE, WRITE_PARTS -> Objects.requireNonNull(claim).write(ours().getBytes(StandardCharsets.UTF_8));
+            case DELETE -> Objects.requireNonNull(claim).delete();
         }
     }
 
+    private static void requireBefore(String read) {
+        if (!read.equals(BEFORE)) {
+            throw new AssertionError("There stands '" + BEFORE + "', and '" + read + "' was read.");
+        }
+    }
+
+    private String ours() {
+        return isInParts() ? OURS_IN_PARTS : OURS;
+    }
+
+    private boolean isInParts() {
+        return step.operation() == FaultStep.Operation.WRITE_PARTS;
+    }
+
     /** What was held reaches the store now, after the verdict. */
-    private void letGo(List<S3FaultProxy.Armed> before, S3FaultProxy.Armed fault) {
-        before.forEach(S3FaultProxy.Armed::letGo);
+    private void letGo(Optional<S3FaultProxy.Armed> before, S3FaultProxy.Armed fault) {
+        before.ifPresent(S3FaultProxy.Armed::letGo);
         fault.letGo();
-        before.forEach(armed -> armed.awaitAnswer(LIMIT));
+        before.filter(armed -> step.isEarlierAnswered()).ifPresent(armed -> armed.awaitAnswer(LIMIT));
         if (fault.fired() && harm.isAnswered()) {
             fault.awaitAnswer(LIMIT);
         }
@@ -182,7 +200,8 @@ record FaultCase(FaultStep step, Harm harm, Times times) {
     private boolean isAsked(Written written, FencingToken ours) {
         return switch (step.operation()) {
             case CREATE, CLAIM -> written.token().equals(ours);
-            case WRITE -> written.content().equals(Written.content(step.format(), OURS));
+            case RESUME, READ -> false;
+            case WRITE, WRITE_PARTS -> written.content().equals(Written.content(step.format(), ours()));
             case DELETE -> written.content().isEmpty() && written.token().equals(ours);
         };
     }

@@ -11,10 +11,15 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.retries.DefaultRetryStrategy;
+import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
 
 /** A store with two ways to it: straight, and through a proxy that fails. */
 final class FaultStore implements AutoCloseable {
+
+    /** The least that S3 takes. */
+    static final int PART = 5 * 1024 * 1024;
 
     private static final S3ProbeReport SAFE = TestStore.probed();
 
@@ -23,6 +28,7 @@ final class FaultStore implements AutoCloseable {
     private final S3FaultProxy proxy;
     private final S3Client near;
     private final S3Client far;
+    private final S3Client farOnce;
     private final Duration patience;
 
     /** The patience is that of the client behind the proxy. */
@@ -32,14 +38,23 @@ final class FaultStore implements AutoCloseable {
         this.proxy = S3FaultProxy.to(server);
         this.near = client(server.endpoint(), Duration.ofSeconds(30));
         this.far = client(proxy.endpoint(), patience);
+        this.farOnce = client(proxy.endpoint(), patience, DefaultRetryStrategy.doNotRetry());
         this.patience = patience;
     }
 
     private S3Client client(URI endpoint, Duration socketTimeout) {
+        return client(
+                endpoint,
+                socketTimeout,
+                DefaultRetryStrategy.standardStrategyBuilder().build());
+    }
+
+    private S3Client client(URI endpoint, Duration socketTimeout, RetryStrategy retries) {
         return S3Client.builder()
                 .endpointOverride(endpoint)
                 .region(Region.of(server.region()))
                 .forcePathStyle(true)
+                .overrideConfiguration(o -> o.retryStrategy(retries))
                 .credentialsProvider(StaticCredentialsProvider.create(
                         AwsBasicCredentials.create(server.accessKey(), server.secretKey())))
                 .httpClientBuilder(
@@ -75,8 +90,18 @@ final class FaultStore implements AutoCloseable {
                 : S3Fence.pointer().probed(SAFE).requestTimeout(patience).on(far, bucket);
     }
 
+    /** Its client sends nothing again by itself, or a part that never comes through would be waited for nine times. */
+    PointerFence inPartsBehindTheProxy() {
+        return S3Fence.pointer()
+                .probed(SAFE)
+                .requestTimeout(patience)
+                .partSize(PART)
+                .on(farOnce, bucket);
+    }
+
     @Override
     public void close() {
+        farOnce.close();
         near.close();
         far.close();
         proxy.close();

@@ -2,6 +2,7 @@ package dev.fenceline.s3;
 
 import dev.fenceline.s3.FaultCase.Ending;
 import dev.fenceline.s3.FaultCase.Times;
+import dev.fenceline.s3.FaultStep.Operation;
 import dev.fenceline.testkit.SharedServers;
 import java.time.Duration;
 import java.util.Arrays;
@@ -33,13 +34,15 @@ final class FaultTable implements AutoCloseable {
         table.warmUp();
         ExecutorService computing = Executors.newFixedThreadPool(3);
         ExecutorService waiting = Executors.newFixedThreadPool(24);
+        ExecutorService sending = Executors.newFixedThreadPool(2);
         try {
             Map<FaultCase, Future<Ending>> running = new LinkedHashMap<>();
             for (FaultStep step : FaultStep.values()) {
                 for (Harm harm : Harm.values()) {
                     for (Times times : Times.values()) {
                         FaultCase one = new FaultCase(step, harm, times);
-                        ExecutorService threads = step.isSlow() || harm.isSlow() ? waiting : computing;
+                        ExecutorService few = step.operation() == Operation.WRITE_PARTS ? sending : computing;
+                        ExecutorService threads = few == computing && (step.isSlow() || harm.isSlow()) ? waiting : few;
                         running.put(one, threads.submit(() -> one.run(table.store)));
                     }
                 }
@@ -51,6 +54,7 @@ final class FaultTable implements AutoCloseable {
         } finally {
             computing.shutdownNow();
             waiting.shutdownNow();
+            sending.shutdownNow();
         }
     }
 

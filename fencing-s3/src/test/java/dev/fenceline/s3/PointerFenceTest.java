@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -36,6 +37,7 @@ import software.amazon.awssdk.services.s3.S3Client;
 @Tag("server")
 class PointerFenceTest {
 
+    private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final int PART = 5 * 1024 * 1024;
 
     static S3FaultProxy proxy;
@@ -74,6 +76,62 @@ class PointerFenceTest {
 
     private Predicate<S3Request> data(String method) {
         return request -> request.method().equals(method) && request.key().startsWith(key + ".data/");
+    }
+
+    /** The client refuses each request of an interrupted thread; the write goes on, as a commit of a database does. */
+    @Test
+    void anInterruptedThreadWritesAndReadsAndKeepsTheFlag(@TempDir Path folder) throws IOException {
+        byte[] large = new byte[PART + 1];
+        new Random(1).nextBytes(large);
+        Path file = Files.write(folder.resolve("body"), "of a file".getBytes(StandardCharsets.UTF_8));
+        fence = store.with(S3Fence.pointer()).partSize(PART).on(client, store.bucket);
+        Thread.currentThread().interrupt();
+        try {
+            PointerClaim interrupted = fence.claim(TestStore.token(key), key);
+            interrupted.write(Map.of("file", S3Body.of(file), "parts", S3Body.of(large)));
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            Map<String, S3Content> read = interrupted.readAll();
+            assertThat(read.get("file").text()).isEqualTo("of a file");
+            assertThat(read.get("parts").bytes()).isEqualTo(large);
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void anInterruptionWhileDataIsOnItsWayEndsNoWrite() throws InterruptedException {
+        S3FaultProxy.Armed held = proxy.on("data", data("PUT")).holdAnswer();
+        boolean[] flag = {false};
+        Thread writer = new Thread(() -> {
+            claim.write(S3Body.of("after"));
+            flag[0] = Thread.currentThread().isInterrupted();
+        });
+        writer.start();
+        held.awaitFired(LIMIT);
+        writer.interrupt();
+        held.letGo();
+        writer.join(LIMIT.toMillis());
+        assertThat(writer.isAlive()).isFalse();
+        assertThat(flag[0]).isTrue();
+        assertThat(fence.read(key).orElseThrow().text()).isEqualTo("after");
+    }
+
+    /** Nothing is in doubt there, and the next one goes on where it ended. */
+    @Test
+    void anInterruptedCleanUpEndsAndSaysSo() {
+        claim.write(S3Body.of("1"));
+        fence.claim(TestStore.token(key), key).write(S3Body.of("2"));
+        Thread.currentThread().interrupt();
+        try {
+            assertThatThrownBy(() -> fence.cleanUp(key, Duration.ZERO))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageStartingWith("Clean-up on " + store.resource(key) + " failed: ")
+                    .hasMessageEndingWith("Nothing was removed; try again.");
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(fence.cleanUp(key, Duration.ZERO).removed()).hasSize(1);
     }
 
     @Test

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.fenceline.BackendUnavailableException;
+import dev.fenceline.FencelineEvent.ReadBack;
+import dev.fenceline.FencelineEvent.WriteEnded;
+import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
 import dev.fenceline.StaleTokenException;
@@ -16,6 +19,7 @@ import dev.fenceline.testkit.SharedServers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -142,6 +146,37 @@ class VerdictTest {
         assertThat(fence.read(key).orElseThrow().text()).isEqualTo("newer");
         assertThatThrownBy(() -> claim.write(S3Body.of("late"))).isInstanceOf(StaleTokenException.class);
         assertThat(times("late")).isZero();
+    }
+
+    @Test
+    void theListenerHearsWhatWasFoundOutAndInHowManyRounds() {
+        store.events.clear();
+        proxy.on("PUT", key).loseAnswer(Cut.FIN);
+        proxy.on("GET", key).answerInstead(503, "SlowDown");
+        claim.write(S3Body.of("after"));
+        assertThat(store.events).element(0).isEqualTo(readBack(2, Optional.of(Resolution.APPLIED)));
+        assertThat(store.events)
+                .element(1)
+                .isInstanceOfSatisfying(
+                        WriteEnded.class, ended -> assertThat(ended.outcome()).isEqualTo(WriteOutcome.APPLIED));
+        store.events.clear();
+
+        proxy.on("PUT", key).dropRequest(Cut.FIN);
+        S3FaultProxy.Armed looks = proxy.on("GET", key).each().answerInstead(503, "SlowDown");
+        OutcomeUnknownException unknown =
+                catchThrowableOfType(OutcomeUnknownException.class, () -> claim.write(S3Body.of("never")));
+        looks.letGo();
+        assertThat(store.events).element(0).isEqualTo(readBack(3, Optional.empty()));
+        store.events.clear();
+        unknown.resolve();
+        assertThat(store.events).containsExactly(readBack(1, Optional.of(Resolution.NEVER_APPLIED)));
+        store.events.clear();
+        claim.write(S3Body.of("next"));
+        assertThat(store.events).as("an answer that says it").noneMatch(ReadBack.class::isInstance);
+    }
+
+    private ReadBack readBack(int rounds, Optional<Resolution> verdict) {
+        return new ReadBack(store.resource(key), claim.token(), rounds, verdict);
     }
 
     @Test
