@@ -104,7 +104,11 @@ final class RedlockCommands extends Group {
         @Override
         Report run() {
             RedlockOptions.Seen seen = nodes.look(RedlockConnector::look);
-            boolean marks = seen.states().stream().allMatch(state -> state.status() == Status.NEW);
+            requireOne(seen.states());
+            // One that could not be asked may be there in a moment, and be new. One that was used rules it out.
+            boolean marks = seen.states().stream()
+                    .map(RedlockNodeState::status)
+                    .allMatch(status -> status == Status.NEW || status == Status.UNKNOWN);
             if (marks) {
                 confirmation.require("This says of " + seen.states().size()
                         + " nodes that no lock was ever held there. If they were used, and have all lost their data, locks that are"

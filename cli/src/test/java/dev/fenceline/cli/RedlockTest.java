@@ -130,6 +130,20 @@ class RedlockTest {
         }
     }
 
+    /** It could be asked a moment later, so that all were new then: nobody had said that this is meant. */
+    @Test
+    void nodesAreNotMarkedUnconfirmedThoughOneCouldNotBeAskedAtFirst() {
+        try (FaultProxy flaky = FaultProxy.to(NODES.get(2).host(), NODES.get(2).port())) {
+            FaultProxy.Armed looked = flaky.onRequest("EVALSHA").dropRequest(FaultProxy.Cut.RST);
+            ScriptedTerminal terminal = new ScriptedTerminal()
+                    .with("FENCELINE_REDLOCK", nodes(NODES.subList(0, 2)) + "," + flaky.host() + ":" + flaky.port());
+            run(terminal, "first-start")
+                    .failsWith(2, "This says of 3 nodes that no lock was ever held there.", "--yes");
+            assertThat(looked.fired()).isTrue();
+            assertThat(run("show").ends(0).out()).doesNotContain("takes part");
+        }
+    }
+
     @Test
     void whereOneWasUsedBeforeItIsNoFirstStart() {
         run("first-start", "--yes").ends(0);
