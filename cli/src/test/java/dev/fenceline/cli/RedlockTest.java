@@ -144,6 +144,28 @@ class RedlockTest {
         }
     }
 
+    /** Of two that could not be asked each may have it. */
+    @Test
+    void aLockIsNotCalledFreeOfAMajorityWhereOthersCouldNotBeAsked() throws InterruptedException {
+        run("first-start", "--yes").ends(0);
+        try (Locks locks = locks();
+                FencedLease order = locks.fenced(ORDER).acquire();
+                FaultProxy away =
+                        FaultProxy.to(NODES.get(1).host(), NODES.get(1).port());
+                FaultProxy gone =
+                        FaultProxy.to(NODES.get(2).host(), NODES.get(2).port())) {
+            away.refuse();
+            gone.refuse();
+            String nodes = nodes(NODES.subList(0, 1)) + "," + away.host() + ":" + away.port() + "," + gone.host() + ":"
+                    + gone.port();
+            assertThat(run(new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes), "show", "order:42")
+                            .ends(0)
+                            .out())
+                    .startsWith("Lock 'order:42' (fenced) may be held: 2 of the 3 nodes could not be asked.");
+            assertThat(order.isHeld()).isTrue();
+        }
+    }
+
     @Test
     void whereOneWasUsedBeforeItIsNoFirstStart() {
         run("first-start", "--yes").ends(0);
