@@ -198,6 +198,22 @@ class RedlockTest {
                                 + " redis://host[:port],host[:port],host[:port],…, with rediss for TLS.");
     }
 
+    /** Behind such a letter a URI has no login any more, and what stands before it would be taken for hosts, and named. */
+    @Test
+    void aPasswordThatCannotStandInAUriIsNotTakenForHosts() {
+        new ScriptedTerminal()
+                .with("FENCELINE_REDLOCK", "redis://ge,he,im#nis@one,two,three")
+                .run("redlock", "show")
+                .fails(
+                        2,
+                        "The address of FENCELINE_REDLOCK is none of Redlock. It reads"
+                                + " redis://host[:port],host[:port],host[:port],…, with rediss for TLS.");
+        new ScriptedTerminal()
+                .with("FENCELINE_REDIS", "redis://geheim#nis@localhost:1")
+                .run("locks", "ls")
+                .failsWith(2, "The address of FENCELINE_REDIS is none of Redis. It reads redis://host[:port], ");
+    }
+
     @Test
     void whoeverIsThereIsAskedForAPasswordIfOneIsWanted() {
         try (EmbeddedServers servers = Servers.embedded()) {
