@@ -15,9 +15,12 @@ import picocli.CommandLine.Option;
 /** How a command reaches the lock server. */
 final class RedisOptions extends LockServerOptions {
 
+    /** Whatever ends the hosts of a URI has to be encoded here: behind it the rest is no login, and what precedes it hosts. */
+    static final String LOGIN = "(?:[^/?#]*@)?";
+
     static final String HOST = "(?:\\[[0-9A-Fa-f:.%]+\\]|[^:/?#@,\\[\\]\\s]*)(?::[0-9]{1,5})?";
-    private static final Pattern SCHEME = Pattern.compile(
-            "(rediss?)(-sentinel|-cluster)?://((?:.*@)?" + HOST + "(?:," + HOST + ")*(?:[/?#][^@]*)?)", Pattern.DOTALL);
+    private static final Pattern SCHEME =
+            Pattern.compile("(rediss?)(-sentinel|-cluster)?://(" + LOGIN + HOST + "(?:," + HOST + ")*(?:[/?#][^@]*)?)");
     private static final String FORM =
             "redis://host[:port], redis-sentinel://host[:port],…#master or redis-cluster://host[:port],…,"
                     + " with rediss for TLS";

@@ -6,6 +6,7 @@ import dev.fenceline.lock.RedlockConnector;
 import dev.fenceline.lock.RedlockNodeState;
 import dev.fenceline.lock.RedlockNodeState.Status;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -65,15 +66,25 @@ final class RedlockCommands extends Group {
         }
 
         private String held(LockName name, List<RedlockNodeState> states) {
-            String lock = "Lock '" + name + "' (" + KindOption.word(kind.kind()) + ") is held at ";
-            Map<String, Long> grants = states.stream()
+            int all = states.size();
+            int majority = all / 2 + 1;
+            long silent = states.stream()
+                    .filter(state -> state.status() == Status.UNKNOWN)
+                    .count();
+            long most = states.stream()
                     .flatMap(state -> state.lock().stream())
-                    .collect(Collectors.groupingBy(Show::grant, Collectors.counting()));
-            return grants.values().stream()
-                    .filter(nodes -> nodes > states.size() / 2)
-                    .findFirst()
-                    .map(nodes -> lock + nodes + " of " + states.size() + " nodes.")
-                    .orElse(lock + "no majority of the " + states.size() + " nodes.");
+                    .collect(Collectors.groupingBy(Show::grant, Collectors.counting()))
+                    .values()
+                    .stream()
+                    .max(Comparator.naturalOrder())
+                    .orElse(0L);
+            String lock = "Lock '" + name + "' (" + KindOption.word(kind.kind()) + ") ";
+            if (most >= majority) {
+                return lock + "is held at " + most + " of " + all + " nodes.";
+            }
+            return most + silent >= majority
+                    ? lock + "may be held: " + silent + " of the " + all + " nodes could not be asked."
+                    : lock + "is held at no majority of the " + all + " nodes.";
         }
 
         /** Holder and number; each node adds the time by its own clock. */
@@ -104,7 +115,11 @@ final class RedlockCommands extends Group {
         @Override
         Report run() {
             RedlockOptions.Seen seen = nodes.look(RedlockConnector::look);
-            boolean marks = seen.states().stream().allMatch(state -> state.status() == Status.NEW);
+            requireOne(seen.states());
+            // One that could not be asked may be there in a moment, and be new. One that was used rules it out.
+            boolean marks = seen.states().stream()
+                    .map(RedlockNodeState::status)
+                    .allMatch(status -> status == Status.NEW || status == Status.UNKNOWN);
             if (marks) {
                 confirmation.require("This says of " + seen.states().size()
                         + " nodes that no lock was ever held there. If they were used, and have all lost their data, locks that are"

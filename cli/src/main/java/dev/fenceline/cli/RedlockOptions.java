@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 final class RedlockOptions extends LockServerOptions {
 
     private static final Pattern NODES = Pattern.compile(
-            "rediss?://((?:.*@)?" + RedisOptions.HOST + "(?:," + RedisOptions.HOST + ")*)/?", Pattern.DOTALL);
+            "rediss?://" + RedisOptions.LOGIN + RedisOptions.HOST + "(?:," + RedisOptions.HOST + ")*/?");
     private static final String FORM = "redis://host[:port],host[:port],host[:port],…, with rediss for TLS";
 
     RedlockOptions(Terminal terminal) {

@@ -130,6 +130,42 @@ class RedlockTest {
         }
     }
 
+    /** It could be asked a moment later, so that all were new then: nobody had said that this is meant. */
+    @Test
+    void nodesAreNotMarkedUnconfirmedThoughOneCouldNotBeAskedAtFirst() {
+        try (FaultProxy flaky = FaultProxy.to(NODES.get(2).host(), NODES.get(2).port())) {
+            FaultProxy.Armed looked = flaky.onRequest("EVALSHA").dropRequest(FaultProxy.Cut.RST);
+            ScriptedTerminal terminal = new ScriptedTerminal()
+                    .with("FENCELINE_REDLOCK", nodes(NODES.subList(0, 2)) + "," + flaky.host() + ":" + flaky.port());
+            run(terminal, "first-start")
+                    .failsWith(2, "This says of 3 nodes that no lock was ever held there.", "--yes");
+            assertThat(looked.fired()).isTrue();
+            assertThat(run("show").ends(0).out()).doesNotContain("takes part");
+        }
+    }
+
+    /** Of two that could not be asked each may have it. */
+    @Test
+    void aLockIsNotCalledFreeOfAMajorityWhereOthersCouldNotBeAsked() throws InterruptedException {
+        run("first-start", "--yes").ends(0);
+        try (Locks locks = locks();
+                FencedLease order = locks.fenced(ORDER).acquire();
+                FaultProxy away =
+                        FaultProxy.to(NODES.get(1).host(), NODES.get(1).port());
+                FaultProxy gone =
+                        FaultProxy.to(NODES.get(2).host(), NODES.get(2).port())) {
+            away.refuse();
+            gone.refuse();
+            String nodes = nodes(NODES.subList(0, 1)) + "," + away.host() + ":" + away.port() + "," + gone.host() + ":"
+                    + gone.port();
+            assertThat(run(new ScriptedTerminal().with("FENCELINE_REDLOCK", nodes), "show", "order:42")
+                            .ends(0)
+                            .out())
+                    .startsWith("Lock 'order:42' (fenced) may be held: 2 of the 3 nodes could not be asked.");
+            assertThat(order.isHeld()).isTrue();
+        }
+    }
+
     @Test
     void whereOneWasUsedBeforeItIsNoFirstStart() {
         run("first-start", "--yes").ends(0);
@@ -160,6 +196,22 @@ class RedlockTest {
                         2,
                         "The address of FENCELINE_REDLOCK is none of Redlock. It reads"
                                 + " redis://host[:port],host[:port],host[:port],…, with rediss for TLS.");
+    }
+
+    /** Behind such a letter a URI has no login any more, and what stands before it would be taken for hosts, and named. */
+    @Test
+    void aPasswordThatCannotStandInAUriIsNotTakenForHosts() {
+        new ScriptedTerminal()
+                .with("FENCELINE_REDLOCK", "redis://ge,he,im#nis@one,two,three")
+                .run("redlock", "show")
+                .fails(
+                        2,
+                        "The address of FENCELINE_REDLOCK is none of Redlock. It reads"
+                                + " redis://host[:port],host[:port],host[:port],…, with rediss for TLS.");
+        new ScriptedTerminal()
+                .with("FENCELINE_REDIS", "redis://geheim#nis@localhost:1")
+                .run("locks", "ls")
+                .failsWith(2, "The address of FENCELINE_REDIS is none of Redis. It reads redis://host[:port], ");
     }
 
     @Test

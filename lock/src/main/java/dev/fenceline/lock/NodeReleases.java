@@ -245,8 +245,13 @@ final class NodeReleases {
         guard.lock();
         try {
             forgetTheOld();
+            Due known = unacknowledged.get(due.holder());
             // Of two releases the one that ends more stands for both.
-            unacknowledged.merge(due.holder(), due, (known, fresh) -> fresh.newest() < known.newest() ? known : fresh);
+            if (known == null || due.newest() >= known.newest()) {
+                // At the end: in the place of the other one it would keep those behind it for its own, longer time.
+                unacknowledged.remove(due.holder());
+                unacknowledged.put(due.holder(), due);
+            }
         } finally {
             guard.unlock();
         }

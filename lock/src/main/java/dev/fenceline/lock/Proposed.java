@@ -36,20 +36,25 @@ final class Proposed {
     /**
      * The token to propose: this one, or the next one above all that were proposed in this bucket.
      *
-     * @param floor where the token comes from it and is ahead of the clock it is of this lock alone
+     * @param floor where the token comes from it and is ahead of the clock it is of this lock alone, and others need not pass it
      */
     long next(LockName name, int bucket, long token, long floor, long median) {
         if (token - 1 <= floor && token > median) {
-            note(name, token, median);
-            return token;
+            long next = above(last.get(bucket), token, median);
+            note(name, next, median);
+            return next;
         }
         while (true) {
             long known = last.get(bucket);
-            long next = token > known || known - median >= tolerance ? token : known + 1;
+            long next = above(known, token, median);
             if (next <= known || last.compareAndSet(bucket, known, next)) {
                 return next;
             }
         }
+    }
+
+    private long above(long known, long token, long median) {
+        return token > known || known - median >= tolerance ? token : known + 1;
     }
 
     /** Notes a token that was proposed or is known to a node; of interest where it is ahead of a clock. */
@@ -65,7 +70,8 @@ final class Proposed {
         if (known == 0) {
             return floor;
         }
-        if (known <= median) {
+        // Not as soon as the clock has passed it: that may go back a little, and what is proposed then has to be above.
+        if (known + tolerance <= median) {
             ahead.settle(name, known);
             return floor;
         }

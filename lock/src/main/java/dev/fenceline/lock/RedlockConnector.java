@@ -134,7 +134,7 @@ public final class RedlockConnector {
      * That all are marked: nodes that were not, because one went away or this process ended half-way, grant nothing for one lease, once,
      * and go on by themselves. Nodes to which somebody has connected before are as they are, and wait likewise.
      *
-     * <p><b>Blocking:</b> about 5 s at most.
+     * <p><b>Blocking:</b> about 5 s where a node is silent; as long again if one falls silent only while all are asked, or marked.
      *
      * <p><b>Interruption:</b> it is not interrupted, and the flag is kept.
      *

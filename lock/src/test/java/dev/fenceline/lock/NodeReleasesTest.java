@@ -4,6 +4,7 @@ import static dev.fenceline.lock.Fixture.ACCOUNT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fenceline.FencelineListener;
+import dev.fenceline.LockOptions;
 import dev.fenceline.lock.LockTransport.ReleaseReply;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,10 +28,10 @@ class NodeReleasesTest {
     private boolean admitted = true;
     private final List<NodeReleases.Due> sent = new ArrayList<>();
     private final UUID holder = UUID.randomUUID();
-    private final NodeReleases releases = new NodeReleases(
-            Context.of(Fixture.options().commandTimeout(Duration.ofMinutes(1)).build(), clock(), scheduler, notices),
-            this::answer,
-            () -> admitted);
+    private final LockOptions options =
+            Fixture.options().commandTimeout(Duration.ofMinutes(1)).build();
+    private final NodeReleases releases =
+            new NodeReleases(Context.of(options, clock(), scheduler, notices), this::answer, () -> admitted);
     private @Nullable SendFailure failure;
     private Runnable meanwhile = () -> {};
 
@@ -217,5 +218,19 @@ class NodeReleasesTest {
         releases.succeeded(LOCK, holder);
         aCommandTimeoutLater();
         assertThat(newest()).containsExactly(Long.MAX_VALUE, Long.MAX_VALUE);
+    }
+
+    /** A node that hears nothing, and a holder that asks there for hours: what others have released meanwhile is not kept as long. */
+    @Test
+    void aHolderThatIsReleasedAgainAndAgainKeepsNoOtherFromBeingForgotten() {
+        failure = new SendFailure(SendFailure.Kind.UNANSWERED, "silent", null);
+        long most = options.lease().toNanos() * 2 / 3;
+        release(1);
+        var unused = releases.send(LOCK, UUID.randomUUID(), Long.MAX_VALUE, 0);
+        ahead.addAndGet(most);
+        release(2);
+        ahead.addAndGet(most);
+        release(3);
+        assertThat(releases.size()).isEqualTo(1);
     }
 }

@@ -46,12 +46,27 @@ class ProposedTest {
         assertThat(proposed.floor(LockName.of("account", 43), 0, NOW)).isZero();
     }
 
+    /** A mark that refused us is a token of another client, and so about as new as our own. */
     @Test
-    void aTokenAheadOfTheClocksIsForgottenOnceTheyHavePassedIt() {
+    void aProposalThatFollowsAMarkIsAboveTheOneBeforeToo() {
+        assertThat(next(NOW, 0, NOW)).isEqualTo(NOW);
+        assertThat(next(NOW - 399, NOW - 400, NOW - 800)).isEqualTo(NOW + 1);
+        assertThat(proposed.floor(ACCOUNT, 0, NOW - 700)).isEqualTo(NOW + 1);
+    }
+
+    @Test
+    void aTokenAheadOfTheClocksIsPassedAlsoWhereTheMiddleOneWasAboveItAMomentAgo() {
+        assertThat(next(NOW + 101, NOW + 100, NOW)).isEqualTo(NOW + 101);
+        assertThat(proposed.floor(ACCOUNT, 0, NOW + 200)).isLessThan(NOW + 200);
+        assertThat(proposed.floor(ACCOUNT, 0, NOW + 50)).isEqualTo(NOW + 101);
+    }
+
+    @Test
+    void aTokenAheadOfTheClocksIsForgottenOnceTheyHavePassedItByS() {
         proposed.note(ACCOUNT, NOW - 1, NOW);
         assertThat(proposed.floor(ACCOUNT, 0, NOW)).isZero();
         proposed.note(ACCOUNT, NOW + 5, NOW);
-        assertThat(proposed.floor(ACCOUNT, 0, NOW + 5)).isZero();
+        assertThat(proposed.floor(ACCOUNT, 0, NOW + 5 + S)).isZero();
         assertThat(proposed.floor(ACCOUNT, 0, NOW)).isZero();
     }
 
