@@ -170,7 +170,7 @@ public final class RedisConnector {
 
     private static List<RedisURI> parsedSeeds(String uri) {
         try {
-            return RedisClusterURIUtil.toRedisURIs(URI.create(uri));
+            return RedisClusterURIUtil.toRedisURIs(URI.create(Uris.withoutLoginBehindTheHosts(uri)));
         } catch (RuntimeException e) {
             throw notAUri("a Redis Cluster", "redis://[user:password@]host[:port][,host[:port]...]");
         }
@@ -195,7 +195,7 @@ public final class RedisConnector {
 
     static RedisURI parsed(String uri) {
         try {
-            return RedisURI.create(uri);
+            return RedisURI.create(Uris.withoutLoginBehindTheHosts(uri));
         } catch (RuntimeException e) {
             throw notAUri(
                     "a Redis server",

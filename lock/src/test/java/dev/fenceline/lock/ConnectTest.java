@@ -219,6 +219,24 @@ class ConnectTest {
                 .satisfies(thrown -> assertThat(everythingPrinted(thrown)).doesNotContain("secret"));
     }
 
+    /** What precedes it would be looked up in the name service as a host, and named in messages. */
+    @Test
+    void halfOfAPasswordThatIsNotEncodedIsNotTakenForAHost() {
+        for (String login : List.of("pa#ss@", "pa/ss@", "pa?ss@", "user:pa#ss@")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> RedisLocks.connect("redis://" + login + "localhost"))
+                    .withMessageContaining("Not the URI of a Redis server")
+                    .withMessageContaining("Special characters in a password are percent-encoded");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> RedisLocks.connectCluster("redis://" + login + "localhost"))
+                    .withMessageContaining("Not the URI of a Redis Cluster")
+                    .withMessageContaining("Special characters in a password are percent-encoded");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> Redlock.connect("redis://one", "redis://" + login + "two", "redis://three"))
+                    .withMessageContaining("Special characters in a password are percent-encoded");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "-eval, +eval",
