@@ -95,6 +95,13 @@ class RowAndReportTest {
     }
 
     @Test
+    void aReportIsGoneOnWith() throws Exception {
+        String bucket = SharedServers.s3().newBucket();
+        assertThat(YearReport.add("January", locks, s3, bucket)).isEqualTo("January\n");
+        assertThat(YearReport.add("February", locks, s3, bucket)).isEqualTo("January\nFebruary\n");
+    }
+
+    @Test
     void whoeverIsLateIsRefusedByBoth() throws Exception {
         Claim<Connection> row;
         EnvelopeClaim report;

@@ -82,9 +82,30 @@ public final class EmbeddedServers implements Servers {
     /**
      * Starts an S3 store that decides conditional writes atomically. It keeps its objects in the memory of this JVM.
      *
-     * <p>Needs {@code org.gaul:s3proxy} 4.1.0 on the class path, which the testkit does not bring: it has a hundred dependencies. Of
-     * these {@code com.google.cloud}, {@code com.azure}, {@code com.github.openstack4j.core}, {@code org.apache.sshd},
-     * {@code io.grpc} and {@code ch.qos.logback} can be excluded. It logs much at {@code DEBUG}.
+     * <p>Needs {@code org.gaul:s3proxy} 4.1.0 on the class path, which the testkit does not bring: it has a hundred dependencies. Those of
+     * Google have to be excluded, for they lead to a Jackson that is too old; those of the other clouds can be, and take most of the
+     * space:
+     *
+     * <pre>{@code
+     * <dependency>
+     *   <groupId>org.gaul</groupId>
+     *   <artifactId>s3proxy</artifactId>
+     *   <version>4.1.0</version>
+     *   <scope>test</scope>
+     *   <exclusions>
+     *     <exclusion><groupId>com.google.cloud</groupId><artifactId>*</artifactId></exclusion>
+     *     <exclusion><groupId>com.azure</groupId><artifactId>*</artifactId></exclusion>
+     *     <exclusion><groupId>com.github.openstack4j.core</groupId><artifactId>*</artifactId></exclusion>
+     *     <exclusion><groupId>com.github.openstack4j.core.connectors</groupId><artifactId>*</artifactId></exclusion>
+     *     <exclusion><groupId>org.apache.sshd</groupId><artifactId>*</artifactId></exclusion>
+     *     <exclusion><groupId>io.grpc</groupId><artifactId>*</artifactId></exclusion>
+     *     <exclusion><groupId>ch.qos.logback</groupId><artifactId>*</artifactId></exclusion>
+     *   </exclusions>
+     * </dependency>
+     * }</pre>
+     *
+     * <p>It logs much at {@code DEBUG}. Unlike S3 it takes no key that begins or ends with a
+     * slash, or has two in a row or {@code ..} in it.
      *
      * @return a running store
      * @throws IllegalStateException when it does not start, or is not on the class path

@@ -37,6 +37,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *       <td>the prefix is this test class's</td></tr>
  *   <tr><td>{@link RedisServer}</td><td>that of {@link SharedServers#redis()}</td><td>every test's of this JVM</td></tr>
  *   <tr><td>{@link PostgresServer}</td><td>that of {@link SharedServers#postgres()}</td><td>every test's of this JVM</td></tr>
+ *   <tr><td>{@link S3Server}</td><td>that of {@link SharedServers#s3()}, which needs a dependency of its own ({@link
+ *       EmbeddedServers#s3()}); {@link S3Server#newBucket()} is the test's own</td><td>every test's of this JVM</td></tr>
  * </table>
  *
  * <p><b>Guarantees:</b> no test class sees the tables or, with these options, the locks of another, also where classes run in

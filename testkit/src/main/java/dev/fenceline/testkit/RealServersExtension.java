@@ -24,6 +24,7 @@ final class RealServersExtension implements ParameterResolver, AfterAllCallback 
             LockOptions.Builder.class, TestSpace::lockOptions,
             RedisServer.class, space -> SharedServers.redis(),
             PostgresServer.class, space -> SharedServers.postgres(),
+            S3Server.class, space -> SharedServers.s3(),
             // Asked for to be killed or paused, which all other tests would notice.
             RedisProcess.class, space -> refused("RedisServer", "redis(RedisSpec.master())"),
             PostgresProcess.class, space -> refused("PostgresServer", "postgres(PostgresSpec.primary())"));

@@ -12,9 +12,10 @@ final class S3Stores {
             return store.get();
         } catch (NoClassDefFoundError e) {
             throw new IllegalStateException(
-                    "A store of S3 needs " + artifact + " on the class path of the tests, and " + e.getMessage()
-                            + " is missing. The testkit does not bring it; add the dependency as the documentation of"
-                            + " EmbeddedServers.s3() says.",
+                    "A store of S3 needs " + artifact + " on the class path of the tests, which the testkit does not"
+                            + " bring, and " + e.getMessage() + " is missing. Add the dependency with the exclusions"
+                            + " that the documentation of EmbeddedServers.s3() shows: without them a library of"
+                            + " another cloud brings a Jackson that is too old.",
                     e);
         }
     }

@@ -75,6 +75,11 @@ final class RealServersSamples {
         }
 
         @Test
+        void aStoreOfS3GivesBucketsOfOnesOwn(S3Server store) {
+            assertThat(store.newBucket()).isNotEqualTo(store.newBucket());
+        }
+
+        @Test
         void theVersionIsTold(RedisServer aRedis, PostgresServer postgres) {
             for (TestEngine engine : ServiceLoader.load(TestEngine.class)) {
                 if (engine.getId().equals("junit-jupiter")) {

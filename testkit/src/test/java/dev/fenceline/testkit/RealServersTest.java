@@ -39,7 +39,7 @@ class RealServersTest {
             RealServersSamples.MethodsAtOnce.class,
             RealServersSamples.OneInstance.class);
 
-    private static final int TESTS = 11;
+    private static final int TESTS = 12;
 
     private static final Map<String, String> PARALLEL = Map.of(
             "junit.jupiter.execution.parallel.enabled", "true",
