@@ -1,5 +1,6 @@
 package dev.fenceline.examples;
 
+import dev.fenceline.FencedLock;
 import dev.fenceline.LockName;
 import dev.fenceline.Locks;
 import dev.fenceline.lock.RedisLocks;
@@ -33,11 +34,11 @@ public final class YearReport {
         // Once, at the start of the program: it sends some 500 requests to find out whether the store can bear a fence.
         EnvelopeFence reports = S3Fence.envelope().on(s3, bucket);
 
-        reports.under(locks.fenced(LockName.of("report", 2026)), "2026/report.txt")
-                .run(report -> {
-                    String before = report.read().map(S3Content::text).orElse(""); // as of its last write, by whomever
-                    report.write(S3Body.of(before + line + "\n").contentType("text/plain"));
-                });
+        FencedLock lock = locks.fenced(LockName.of("report", 2026));
+        reports.under(lock, "2026/report.txt").run(report -> {
+            String before = report.read().map(S3Content::text).orElse(""); // as of its last write, by whomever
+            report.write(S3Body.of(before + line + "\n").contentType("text/plain"));
+        });
         return reports.read("2026/report.txt").map(S3Content::text).orElse(""); // without a lock
         // end snippet
     }

@@ -359,7 +359,8 @@ class RedlockOutagesTest {
         proxies.get(2).refuse();
         assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(50)))
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContaining("2 of 5 nodes answered and 3 are needed; Redis at ")
+                // The third one may have been heard of as lost, or not be there any more.
+                .hasMessageContaining("2 of 5 nodes answered and 3 are needed; ")
                 .hasMessageContaining(" restarted or lost its data, and grants nothing for another ");
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try {
@@ -387,7 +388,7 @@ class RedlockOutagesTest {
         proxies.subList(3, 5).forEach(FaultProxy::refuse);
         assertThatThrownBy(() -> locks.fenced(ACCOUNT).acquireWithin(Duration.ofMillis(50)))
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContaining("3 of 5 nodes answered and 3 are needed; Redis at ")
+                .hasMessageContaining("3 of 5 nodes answered and 3 are needed; ")
                 .hasMessageContaining("; those that answered agree on no token for another ")
                 .hasMessageContaining("Nothing is held");
         ExecutorService thread = Executors.newSingleThreadExecutor();
