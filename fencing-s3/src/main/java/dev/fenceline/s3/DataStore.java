@@ -25,6 +25,9 @@ record DataStore(Store store, FenceSettings settings) {
     private static final String FOLDER = ".data/";
     private static final Pattern NAME = Pattern.compile("([0-9]{16})-([0-9a-f]{32})");
 
+    /** By how much the keys of the data are longer than that of the pointer; see {@link #key}. */
+    static final int KEY_BYTES_MORE = FOLDER.length() + 16 + 1 + 32;
+
     /** Where the data of an object lies. */
     static String folder(String key) {
         return key + FOLDER;
@@ -36,9 +39,13 @@ record DataStore(Store store, FenceSettings settings) {
         return name.matches() ? Optional.of(Long.parseLong(name.group(1))) : Optional.empty();
     }
 
+    private static String key(String pointer, FencingToken token) {
+        return folder(pointer) + String.format("%016d-", token.value()) + Header.hex(UUID.randomUUID());
+    }
+
     /** Sends data, in several parts if it is large. Nobody sees it until a pointer names it. */
     DataObject send(String pointer, FencingToken token, String name, S3Body body) {
-        String key = folder(pointer) + String.format("%016d-", token.value()) + Header.hex(UUID.randomUUID());
+        String key = key(pointer, token);
         MessageDigest digest = Digests.sha256();
         try (Interruption interruption = new Interruption();
                 InputStream in = body.open()) {
