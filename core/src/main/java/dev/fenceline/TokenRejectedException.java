@@ -73,12 +73,26 @@ public final class TokenRejectedException extends FencelineException {
      * @return the exception to throw
      */
     public static TokenRejectedException notClaimed(String resource, FencingToken presented, String mark) {
+        return notClaimed(resource, presented, mark, "a restored or failed-over database");
+    }
+
+    /**
+     * Rejects a token that was not claimed, by a resource that is no database.
+     *
+     * @param resource what rejects it
+     * @param presented the token
+     * @param mark what the resource holds, as text
+     * @param lostWith what a claim may have been lost with, as the object of a sentence
+     * @return the exception to throw
+     */
+    public static TokenRejectedException notClaimed(
+            String resource, FencingToken presented, String mark, String lostWith) {
         return new TokenRejectedException(
                 Reason.NOT_CLAIMED,
                 presented,
                 "Token " + presented + " rejected by " + resource + ", whose mark is " + mark
-                        + ": this token was never claimed here, or the claim was lost with a restored or failed-over"
-                        + " database. Begin again: acquire, claim, then read.");
+                        + ": this token was never claimed here, or the claim was lost with " + lostWith
+                        + ". Begin again: acquire, claim, then read.");
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.fenceline.s3;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -22,6 +23,9 @@ record Attributes(
 
     /** Tells somebody who reads past us what the object is; what counts stands in the bytes. */
     static final String NOTE = "fenceline";
+
+    /** What that takes of the store's room for metadata beside data. */
+    static final int NOTE_BYTES = NOTE.length() + S3Format.ENVELOPE.word().length();
 
     Attributes {
         metadata = Map.copyOf(metadata);
@@ -62,6 +66,17 @@ record Attributes(
         Map<String, String> more = new TreeMap<>(metadata);
         more.put(name, value);
         return new Attributes(contentType, cacheControl, contentDisposition, contentLanguage, more);
+    }
+
+    /** As S3 counts them, names and values. */
+    int metadataBytes() {
+        return metadata.entrySet().stream()
+                .mapToInt(entry -> bytes(entry.getKey()) + bytes(entry.getValue()))
+                .sum();
+    }
+
+    private static int bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     void addTo(PutObjectRequest.Builder request, Optional<String> note) {

@@ -61,6 +61,8 @@ final class CleanUp {
             return List.copyOf(garbage);
         } catch (SdkException e) {
             throw failed(key, e);
+        } catch (RuntimeException e) {
+            throw Refusals.orClosed("Clean-up", store.resource(key), e);
         }
     }
 
@@ -117,7 +119,7 @@ final class CleanUp {
             try {
                 remove(garbage);
                 removed.add(garbage);
-            } catch (SdkException e) {
+            } catch (RuntimeException e) {
                 kept.put(garbage, Failures.text(e));
             }
         }

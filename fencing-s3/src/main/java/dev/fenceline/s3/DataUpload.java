@@ -133,6 +133,8 @@ final class DataUpload {
                 if (i == TRIES || Failures.isSetting(e) || Failures.status(e) == 404) {
                     throw failed(e);
                 }
+            } catch (RuntimeException e) {
+                throw orClosed(e);
             }
         }
     }
@@ -166,8 +168,14 @@ final class DataUpload {
                 if (i == TRIES) {
                     throw failed(e);
                 }
+            } catch (RuntimeException e) {
+                throw orClosed(e);
             }
         }
+    }
+
+    private RuntimeException orClosed(RuntimeException e) {
+        return Refusals.orClosed("Write of data", store.resource(key), e);
     }
 
     private boolean isThere(long length) {
@@ -178,7 +186,7 @@ final class DataUpload {
         try {
             Long found = store.client().headObject(request.build()).contentLength();
             return found != null && found == length;
-        } catch (SdkException e) {
+        } catch (RuntimeException e) {
             return false;
         }
     }
@@ -200,7 +208,7 @@ final class DataUpload {
                             .key(key)
                             .uploadId(upload)
                             .build());
-        } catch (SdkException e) {
+        } catch (RuntimeException e) {
             // The clean-up finds it.
             why.addSuppressed(e);
         }

@@ -39,14 +39,13 @@ record Documents<P>(Store store, Format<P> format) {
             }
             return new Version<>(document, found.etag());
         } catch (IllegalArgumentException e) {
-            throw Refusals.foreign(store.resource(key), format.kind(), why(found, e));
+            Optional<S3Format> other = Formats.of(found).filter(kind -> kind != format.kind());
+            throw Refusals.foreign(store.resource(key), format.kind(), other, why(other, e));
         }
     }
 
-    private IllegalArgumentException why(Look.Found found, IllegalArgumentException unreadable) {
-        return Formats.of(found)
-                .filter(other -> other != format.kind())
-                .map(other -> new IllegalArgumentException("it is of the format '" + other.word() + "'", unreadable))
+    private static IllegalArgumentException why(Optional<S3Format> other, IllegalArgumentException unreadable) {
+        return other.map(kind -> new IllegalArgumentException("it is of the format '" + kind.word() + "'", unreadable))
                 .orElse(unreadable);
     }
 

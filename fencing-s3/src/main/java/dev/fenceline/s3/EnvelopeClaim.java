@@ -23,14 +23,14 @@ public final class EnvelopeClaim extends ObjectClaim {
 
     @Override
     public void write(S3Body body) {
-        byte[] bytes = bytes(body);
+        byte[] bytes = bytes(given(body));
         session.write("Write", document -> document.written(bytes, body.attributes()));
     }
 
     @Override
     public <X extends Exception> void update(S3Change<X> change) throws X {
         Thrown.<X>carrying(carrier -> session.update("Write", document -> {
-            S3Body body = carrier.call(() -> change.of(content(document)));
+            S3Body body = computed(carrier.call(() -> change.of(content(document))));
             return document.written(bytes(body), body.attributes());
         }));
     }

@@ -21,6 +21,11 @@ public final class EnvelopeFence extends ObjectFence<EnvelopeClaim> {
     }
 
     @Override
+    String requireKey(String key) {
+        return checked(key);
+    }
+
+    @Override
     EnvelopeClaim open(String key, FencingToken token, @Nullable Hold lease) {
         return new EnvelopeClaim(claims.claim(key, token, lease));
     }

@@ -6,6 +6,7 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.SdkHttpResponse;
@@ -50,6 +51,25 @@ final class Failures {
                 && answered.numAttempts() == 1;
     }
 
+    /**
+     * Tells whether the client was closed, by whoever made it. It says so itself where it sets a timer for the request, or else its HTTP
+     * client does: that of Apache and that of the CRT.
+     */
+    static boolean isClosed(RuntimeException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String said = Optional.ofNullable(cause.getMessage()).orElse("");
+            if (cause instanceof RejectedExecutionException
+                    && (said.contains("[Terminated") || said.contains("[Shutting down"))) {
+                return true;
+            }
+            if (cause instanceof IllegalStateException
+                    && (said.contains("Connection pool shut down") || said.contains("Client is closed"))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     static Optional<Instant> date(RuntimeException failure) {
         return failure instanceof AwsServiceException answered && answered.awsErrorDetails() != null
                 ? date(answered.awsErrorDetails().sdkHttpResponse())
@@ -73,6 +93,9 @@ final class Failures {
 
     /** One line for a message. */
     static String text(RuntimeException failure) {
+        if (isClosed(failure)) {
+            return "the S3Client was closed; make a new one";
+        }
         int status = status(failure);
         if (status != 0) {
             return status + (code(failure).isEmpty() ? "" : " " + code(failure));

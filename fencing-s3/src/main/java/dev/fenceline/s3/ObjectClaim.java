@@ -1,6 +1,7 @@
 package dev.fenceline.s3;
 
 import dev.fenceline.FencingToken;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -30,7 +31,8 @@ import java.util.Optional;
  *   <li>{@link dev.fenceline.OutcomeUnknownException}: it may have been done, once at most. If it is {@code resolvable()}, {@code resolve()} settles it;
  *       else read.
  *   <li>{@link dev.fenceline.TokenRejectedException}: nothing; the object is gone, or was restored from an older version.
- *   <li>{@link dev.fenceline.BackendMisconfiguredException}: nothing; the store refuses for a reason that lasts, such as a missing right.
+ *   <li>{@link dev.fenceline.BackendMisconfiguredException}: nothing; the store refuses for a reason that lasts, such as a missing right, or the client
+ *       was closed.
  *   <li>{@link dev.fenceline.UnfencedWriteException}: nothing; the work that the claim was made for has ended.
  * </ul>
  */
@@ -66,7 +68,8 @@ public abstract sealed class ObjectClaim permits EnvelopeClaim, PointerClaim {
     public abstract Optional<S3Content> read();
 
     /**
-     * Writes the object, in place of what was seen last.
+     * Writes the object, in place of what was seen last, with the content type, metadata and other attributes of this body and none of
+     * those from before.
      *
      * @param body what it is from now on
      * @throws IllegalArgumentException when the body is larger than the format takes; nothing was sent
@@ -75,7 +78,7 @@ public abstract sealed class ObjectClaim permits EnvelopeClaim, PointerClaim {
     public abstract void write(S3Body body);
 
     /**
-     * Writes bytes, without attributes; else as {@link #write(S3Body)}.
+     * Writes bytes, without attributes, also where there were some; else as {@link #write(S3Body)}.
      *
      * @param bytes what it is from now on
      */
@@ -85,7 +88,8 @@ public abstract sealed class ObjectClaim permits EnvelopeClaim, PointerClaim {
 
     /**
      * Computes what is written from what is there, as often as it takes: no thread and no other session of this claim writes in
-     * between.
+     * between. Content type, metadata and other attributes are those of the body that is computed: what is to be kept of
+     * those from before, the change takes over from the content that it is given.
      *
      * @param change computes, from what was seen last; called again with what is there when another session of this claim was faster
      * @param <X> what it may throw
@@ -98,6 +102,23 @@ public abstract sealed class ObjectClaim permits EnvelopeClaim, PointerClaim {
      * writer could create the object anew. Never remove that one.
      */
     public abstract void delete();
+
+    /** A body that a caller gave. */
+    final S3Body given(S3Body body) {
+        return Objects.requireNonNull(
+                body,
+                () -> "Write on " + session().resource()
+                        + " refused: there is no body. Nothing was written. To leave nothing, use delete().");
+    }
+
+    /** A body that a change gave. */
+    final S3Body computed(S3Body body) {
+        return Objects.requireNonNull(
+                body,
+                () -> "Write on " + session().resource()
+                        + " refused: the change returned no body. Nothing was written. To leave nothing, use delete(); to"
+                        + " leave what is there, throw.");
+    }
 
     /** What a claim that has ended refuses. */
     final void end() {

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract sealed class ObjectFence<C extends ObjectClaim> permits EnvelopeFence, PointerFence {
 
-    private static final int MAX_KEY_BYTES = 1024;
+    /** What S3 takes, in UTF-8. */
+    static final int MAX_KEY_BYTES = 1024;
 
     private final FenceSettings settings;
 
@@ -62,7 +63,7 @@ public abstract sealed class ObjectFence<C extends ObjectClaim> permits Envelope
      * @throws dev.fenceline.BackendMisconfiguredException when the key holds something else than an object of this format, or a right is missing
      */
     public final C claim(FencedLease lease, String key) {
-        return open(checked(key), lease.token(), lease);
+        return open(requireKey(key), lease.token(), lease);
     }
 
     /**
@@ -73,7 +74,7 @@ public abstract sealed class ObjectFence<C extends ObjectClaim> permits Envelope
      * @return the right to write it
      */
     public final C claim(FencingToken token, String key) {
-        return open(checked(key), token, null);
+        return open(requireKey(key), token, null);
     }
 
     /**
@@ -90,7 +91,7 @@ public abstract sealed class ObjectFence<C extends ObjectClaim> permits Envelope
      * @throws dev.fenceline.BackendMisconfiguredException as when claiming
      */
     public final C resume(FencingToken token, String key) {
-        return reopen(checked(key), token);
+        return reopen(requireKey(key), token);
     }
 
     /**
@@ -101,7 +102,7 @@ public abstract sealed class ObjectFence<C extends ObjectClaim> permits Envelope
      * @return acquires, claims, runs the work and releases
      */
     public final UnderLock<C> under(FencedLock lock, String key) {
-        return new UnderLock<>(this, lock, checked(key), Optional.empty());
+        return new UnderLock<>(this, lock, requireKey(key), Optional.empty());
     }
 
     /**
@@ -114,11 +115,19 @@ public abstract sealed class ObjectFence<C extends ObjectClaim> permits Envelope
      */
     public abstract Optional<S3Content> read(String key);
 
+    /** Refuses a key that this format cannot be kept under. */
+    abstract String requireKey(String key);
+
     static String checked(String key) {
+        return checked("an object", key, MAX_KEY_BYTES, ".");
+    }
+
+    /** The limit is the format's; {@code why} ends the sentence that names it. */
+    static String checked(String what, String key, int limit, String why) {
         int bytes = key.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes == 0 || bytes > MAX_KEY_BYTES || key.chars().anyMatch(c -> c < ' ' || c == 0x7f)) {
-            throw new IllegalArgumentException("The key of an object has " + bytes + " bytes; it is text of 1 to "
-                    + MAX_KEY_BYTES + " bytes of UTF-8 without control characters.");
+        if (bytes == 0 || bytes > limit || key.chars().anyMatch(c -> c < ' ' || c == 0x7f)) {
+            throw new IllegalArgumentException("The key of " + what + " has " + bytes + " bytes; it is text of 1 to "
+                    + limit + " bytes of UTF-8 without control characters" + why);
         }
         return key;
     }

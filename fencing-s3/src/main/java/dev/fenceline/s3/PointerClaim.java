@@ -38,14 +38,14 @@ public final class PointerClaim extends ObjectClaim {
 
     @Override
     public Optional<S3Content> read() {
-        return session.read(seen -> single(seen.document()));
+        return session.read(seen -> single("Read", seen.document(), "readAll"));
     }
 
-    private Optional<S3Content> single(Document<List<DataObject>> pointer) {
+    private Optional<S3Content> single(String step, Document<List<DataObject>> pointer, String ofSeveral) {
         if (pointer.payload().isEmpty()) {
             return Optional.empty();
         }
-        PointerReading.only(pointer.payload(), session.resource());
+        PointerReading.requireOne(step, pointer.payload(), session.resource(), ofSeveral);
         return contents(pointer).values().stream().findFirst();
     }
 
@@ -73,7 +73,7 @@ public final class PointerClaim extends ObjectClaim {
 
     @Override
     public void write(S3Body body) {
-        write(Map.of(UNNAMED, body));
+        write(Map.of(UNNAMED, given(body)));
     }
 
     /**
@@ -143,12 +143,12 @@ public final class PointerClaim extends ObjectClaim {
     @Override
     public <X extends Exception> void update(S3Change<X> change) throws X {
         Thrown.<X>carrying(carrier -> session.update("Write", document -> {
-            Optional<S3Content> content = single(document);
+            Optional<S3Content> content = single("Update", document, "readAll and then change");
             String name = document.payload().stream()
                     .map(DataObject::name)
                     .findFirst()
                     .orElse(UNNAMED);
-            S3Body body = carrier.call(() -> change.of(content));
+            S3Body body = computed(carrier.call(() -> change.of(content)));
             return next(document, send(Map.of(name, body)));
         }));
     }

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A read takes two requests, a write of one object up to the part size two, a claim two, whatever the size of the data. Data that
  * was replaced stays until {@link #cleanUp}.
+ *
+ * <p>Keys have up to 969 bytes of UTF-8, as those of the data are 55 longer, and S3 takes 1,024.
  */
 public final class PointerFence extends ObjectFence<PointerClaim> {
 
@@ -27,6 +29,17 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
         Documents<List<DataObject>> documents = new Documents<>(store, Formats.POINTER);
         this.claims = new Claims<>(documents, settings);
         this.reading = new PointerReading(Reading.of(documents, settings, "Read"), new DataStore(store, settings));
+    }
+
+    /** Else the mark could be made and no data be sent. */
+    @Override
+    String requireKey(String key) {
+        return checked(
+                "a pointer",
+                key,
+                MAX_KEY_BYTES - DataStore.KEY_BYTES_MORE,
+                ": S3 takes keys of " + MAX_KEY_BYTES + " bytes, and those of its data are " + DataStore.KEY_BYTES_MORE
+                        + " longer.");
     }
 
     @Override
@@ -47,7 +60,7 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
     @Override
     public Optional<S3Content> read(String key) {
         return reading.take(
-                checked(key),
+                requireKey(key),
                 (objects, mark) -> reading.data().read(PointerReading.only(objects, store.resource(key)), mark));
     }
 
@@ -64,7 +77,7 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      *     the fence
      */
     public Map<String, S3Content> readAll(String key) {
-        return reading.all(checked(key));
+        return reading.all(requireKey(key));
     }
 
     /**
@@ -80,7 +93,7 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      */
     public Optional<S3Stream> open(String key) {
         return reading.take(
-                checked(key),
+                requireKey(key),
                 (objects, mark) -> reading.data().open(PointerReading.only(objects, store.resource(key))));
     }
 
@@ -95,7 +108,7 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      */
     public List<DataObject> locate(String key) {
         return reading.reading()
-                .look(checked(key))
+                .look(requireKey(key))
                 .map(version -> version.document().payload())
                 .orElseGet(List::of);
     }
@@ -109,7 +122,7 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      * @throws IllegalArgumentException when the grace age is negative
      */
     public List<Garbage> unreferenced(String key, Duration grace) {
-        return new CleanUp(reading.reading()).find(checked(key), grace);
+        return new CleanUp(reading.reading()).find(requireKey(key), grace);
     }
 
     /**

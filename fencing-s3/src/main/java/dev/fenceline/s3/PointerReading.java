@@ -72,10 +72,15 @@ record PointerReading(Reading<List<DataObject>> reading, DataStore data) {
 
     /** The one object that there is. */
     static DataObject only(List<DataObject> objects, String resource) {
-        if (objects.size() != 1) {
-            throw new IllegalStateException("Read on " + resource + " refused: it has " + objects.size()
-                    + " objects, and which one is meant is not said; use readAll.");
-        }
+        requireOne("Read", objects, resource, "readAll");
         return objects.get(0);
+    }
+
+    /** Names what takes several. */
+    static void requireOne(String step, List<DataObject> objects, String resource, String instead) {
+        if (objects.size() != 1) {
+            throw new IllegalStateException(step + " on " + resource + " refused: it has " + objects.size()
+                    + " objects, and which one is meant is not said; use " + instead + ".");
+        }
     }
 }

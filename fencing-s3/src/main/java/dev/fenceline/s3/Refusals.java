@@ -18,18 +18,19 @@ final class Refusals {
     static BackendMisconfiguredException setting(String step, String resource, RuntimeException failure) {
         return new BackendMisconfiguredException(
                 step + " on " + resource + " refused by the store: " + Failures.text(failure)
-                        + ". Nothing of it happened. " + remedy(failure),
+                        + ". Nothing of it happened. " + Remedies.of(failure),
                 failure);
     }
 
-    private static String remedy(RuntimeException failure) {
-        return switch (Failures.status(failure)) {
-            case 401, 403 ->
-                "Grant this client s3:GetObject, s3:PutObject and, on the bucket, s3:ListBucket: without the last a store"
-                        + " does not tell a missing object from a forbidden one.";
-            case 301, 307 -> "Set the client to the region of the bucket.";
-            default -> "Compare the name of the bucket and the settings of the client.";
-        };
+    /** What is certain not to have been sent by a client that was closed is refused; anything else comes back as it is. */
+    static RuntimeException orClosed(String step, String resource, RuntimeException failure) {
+        return Failures.isClosed(failure) ? closed(step, resource, failure) : failure;
+    }
+
+    static BackendMisconfiguredException closed(String step, String resource, RuntimeException failure) {
+        return new BackendMisconfiguredException(
+                step + " on " + resource + " refused: " + Failures.text(failure) + ". Nothing of it happened.",
+                failure);
     }
 
     static BackendUnavailableException unanswered(String step, String resource, String what, RuntimeException failure) {
@@ -93,17 +94,34 @@ final class Refusals {
 
     static TokenRejectedException notClaimed(String resource, FencingToken token, Optional<FencingToken> mark) {
         return TokenRejectedException.notClaimed(
-                resource, token, mark.map(FencingToken::toString).orElse("missing, as is the object"));
+                resource,
+                token,
+                mark.map(FencingToken::toString).orElse("missing, as is the object"),
+                "an object or a store that was removed or restored");
     }
 
-    static BackendMisconfiguredException foreign(String resource, S3Format expected, IllegalArgumentException why) {
+    /** The other format is that of the object, if it has one. */
+    static BackendMisconfiguredException foreign(
+            String resource, S3Format expected, Optional<S3Format> other, IllegalArgumentException why) {
         return new BackendMisconfiguredException(
                 "Use of " + resource + " as a fenced object of the format '" + expected.word() + "' refused: "
                         + why.getMessage() + ". Nothing was written. Move that object away, or name another key"
-                        + (expected == S3Format.ENVELOPE
-                                ? "; a key of the format 'pointer' is for S3Fence.pointer()."
-                                : "; a key of" + " the format 'envelope' is for S3Fence.envelope()."),
+                        + other.map(format -> "; a key of the format '" + format.word() + "' is for S3Fence."
+                                        + format.word() + "()")
+                                .orElse("")
+                        + ".",
                 why);
+    }
+
+    /** Read twice and found the same: data is never written a second time, so somebody else has done it. */
+    static BackendMisconfiguredException altered(String resource, String folder, Altered found) {
+        return new BackendMisconfiguredException(
+                "Read on " + resource + " refused: it came twice with " + found.found() + ", and was written with "
+                        + found.written()
+                        + ". Something else wrote it, past the fence. Restore the version that was written,"
+                        + " or write the data anew under a claim, and keep the right to write under '" + folder
+                        + "' from everybody else.",
+                found);
     }
 
     static BackendMisconfiguredException noClock(String resource) {

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
 
 /**
  * What is to be written: bytes, a file or a stream, and what the store keeps beside them.
@@ -16,6 +17,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p><b>Thread-safety:</b> immutable; a stream can be read once, and then this can be written once.
  */
 public final class S3Body {
+
+    /** A token of HTTP (RFC 9110, 5.6.2). */
+    private static final Pattern HEADER_NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+
+    private static final int MAX_METADATA_BYTES = 2048;
 
     private final Source source;
     private final Attributes attributes;
@@ -63,8 +69,8 @@ public final class S3Body {
     }
 
     /**
-     * Writes what a stream gives, to its end. The caller closes it. No more than one part of it is held in memory, so it may be of
-     * any length.
+     * Writes what a stream gives, to its end. The caller closes it. No more than two parts of it are held in memory, see
+     * {@link S3Setup#partSize}, so it may be of any length.
      *
      * @param stream is read once
      * @return a body without attributes, which can be written once
@@ -125,16 +131,22 @@ public final class S3Body {
     }
 
     /**
-     * Adds metadata of the user's own.
+     * Adds metadata of the user's own. S3 takes 2,048 bytes of names and values, 17 of which are for the note that tells how the object
+     * is stored.
      *
-     * @param name without {@code x-amz-meta-}; in lower case, as stores do not keep the case
+     * @param name without {@code x-amz-meta-}; what the name of a header takes, in lower case, as stores do not keep the case
      * @param value printable ASCII
      * @return a copy with it
-     * @throws IllegalArgumentException when the name is {@code fenceline} or not in lower case, or the value not printable ASCII
+     * @throws IllegalArgumentException when the name is {@code fenceline}, not in lower case or no name of a header, the value not printable
+     *     ASCII, or all together too long
      */
     public S3Body metadata(String name, String value) {
-        printable("metadata name", name);
-        if (!name.equals(name.toLowerCase(Locale.ROOT)) || name.isBlank()) {
+        if (!HEADER_NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException(
+                    "The metadata name '" + name
+                            + "' is not one that a header takes; it is made of a-z, 0-9 and !#$%&'*+-.^_`|~, at least one of them.");
+        }
+        if (!name.equals(name.toLowerCase(Locale.ROOT))) {
             throw new IllegalArgumentException("The metadata name '" + name
                     + "' is not in lower case, and stores do not keep the case; write it in lower case.");
         }
@@ -142,7 +154,14 @@ public final class S3Body {
             throw new IllegalArgumentException("The metadata name '" + Attributes.NOTE
                     + "' tells readers how the object is stored; take another one.");
         }
-        return new S3Body(source, attributes.withMetadata(name, printable("metadata '" + name + "'", value)));
+        Attributes more = attributes.withMetadata(name, printable("metadata '" + name + "'", value));
+        if (more.metadataBytes() + Attributes.NOTE_BYTES > MAX_METADATA_BYTES) {
+            throw new IllegalArgumentException("With '" + name + "' the names and values of the metadata have "
+                    + more.metadataBytes() + " bytes, and S3 takes " + MAX_METADATA_BYTES + ", of which "
+                    + Attributes.NOTE_BYTES
+                    + " are for the note that tells how the object is stored; keep large values in the body.");
+        }
+        return new S3Body(source, more);
     }
 
     /** Stores hand out anything else encoded in their own way, and a claim that wrote it again would encode it twice. */

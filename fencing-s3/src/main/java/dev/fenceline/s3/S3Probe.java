@@ -15,7 +15,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
-import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.S3Client;
 
 /**
@@ -67,7 +66,7 @@ public final class S3Probe {
     public static S3Probe of(S3Client client, String bucket) {
         FenceSettings defaults = FenceSettings.defaults();
         return new S3Probe(
-                new Store(client, bucket, EtagForm.AS_RECEIVED, defaults.encryption()),
+                Store.of(client, bucket, EtagForm.AS_RECEIVED, defaults.encryption()),
                 PREFIX,
                 defaults.requestTimeout());
     }
@@ -358,8 +357,9 @@ public final class S3Probe {
                     store.client()
                             .deleteObject(
                                     delete -> delete.bucket(store.bucket()).key(key));
-                } catch (SdkException e) {
-                    // They are small and lie under a prefix of their own; what the probe found counts more.
+                } catch (RuntimeException e) {
+                    // Of an interceptor too, or of a client that was closed. They are small and lie under a prefix of
+                    // their own; what the probe found counts more.
                     return;
                 }
             }

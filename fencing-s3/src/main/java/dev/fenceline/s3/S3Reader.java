@@ -33,7 +33,7 @@ public final class S3Reader {
     }
 
     static S3Reader of(S3Client client, String bucket, FenceSettings settings) {
-        return new S3Reader(new Store(client, bucket, EtagForm.AS_RECEIVED, settings.encryption()), settings);
+        return new S3Reader(Store.of(client, bucket, EtagForm.AS_RECEIVED, settings.encryption()), settings);
     }
 
     /**

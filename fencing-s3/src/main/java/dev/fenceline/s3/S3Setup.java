@@ -133,6 +133,6 @@ public final class S3Setup<F extends ObjectFence<?>> {
                 .requestTimeout(settings.requestTimeout())
                 .encryption(settings.encryption())));
         probed.requireSafe();
-        return fence.apply(new Store(client, bucket, probed.etagForm(), settings.encryption()), settings);
+        return fence.apply(Store.of(client, bucket, probed.etagForm(), settings.encryption()), settings);
     }
 }

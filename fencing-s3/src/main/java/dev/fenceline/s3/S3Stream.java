@@ -85,8 +85,7 @@ public final class S3Stream extends InputStream {
         compared = true;
         String sha256 = Digests.hex(digest);
         if (seen != object.length() || !sha256.equals(object.sha256())) {
-            throw new IOException("'" + object.key() + "' came with " + seen + " bytes and SHA-256 " + sha256
-                    + ", and was written with " + object.length() + " bytes and SHA-256 " + object.sha256());
+            throw new Altered(object, seen, sha256);
         }
     }
 

@@ -23,6 +23,8 @@ final class Settlement<P> {
 
     private static final int ROUNDS = 3;
     private static final String LOOK = "a look at the object failed: ";
+    private static final String FOREIGN =
+            "something else wrote this key, past the fence, and what stands there does not tell: ";
     private static final String BUMP =
             "the object could not be rewritten, to make sure that it does not happen later: ";
 
@@ -34,6 +36,7 @@ final class Settlement<P> {
     private final boolean inDoubt;
     private Optional<RuntimeException> last;
     private String why = "there was no time left to look";
+    private Verdict.Outlook outlook = Verdict.Outlook.OPEN;
     private int rounds;
 
     /**
@@ -63,8 +66,12 @@ final class Settlement<P> {
             if (verdict.isPresent()) {
                 return verdict.get();
             }
+            if (last.filter(Failures::isClosed).isPresent()) {
+                outlook = Verdict.Outlook.CLOSED;
+                break;
+            }
         }
-        return new Verdict.Unknown<>(why, last, Verdict.Outlook.OPEN);
+        return new Verdict.Unknown<>(why, last, outlook);
     }
 
     /** How often the last run has looked. */
@@ -75,6 +82,7 @@ final class Settlement<P> {
     private void failed(String step, RuntimeException failure) {
         why = step + Failures.text(failure);
         last = Optional.of(failure);
+        outlook = step.equals(FOREIGN) ? Verdict.Outlook.CLOSED : Verdict.Outlook.OPEN;
     }
 
     private Optional<Verdict<P>> attempt(Effort effort) {
@@ -85,7 +93,8 @@ final class Settlement<P> {
             failed(LOOK, e.failure());
             return Optional.empty();
         } catch (BackendMisconfiguredException e) {
-            failed(LOOK, unlessItSettles(e));
+            RuntimeException said = unlessItSettles(e);
+            failed(said instanceof IllegalArgumentException ? FOREIGN : LOOK, said);
             return Optional.empty();
         }
         if (seen.isEmpty()) {

@@ -3,6 +3,7 @@ package dev.fenceline.s3;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
@@ -26,6 +27,14 @@ import software.amazon.awssdk.services.s3.model.PutObjectResponse;
  */
 record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryption) {
 
+    static Store of(S3Client client, String bucket, EtagForm etags, S3Encryption encryption) {
+        return new Store(
+                Objects.requireNonNull(client, "The S3Client is null."),
+                Objects.requireNonNull(bucket, "The name of the bucket is null."),
+                etags,
+                encryption);
+    }
+
     String resource(String key) {
         return "S3 object 's3://" + bucket + "/" + key + "'";
     }
@@ -48,23 +57,26 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
         format.contentEncoding().ifPresent(request::contentEncoding);
         encryption.addTo(request);
         byte[] bytes = format.encode(document);
+        Sending sending = new Sending();
         condition.addTo(request, etags);
         request.bucket(bucket)
                 .key(key)
                 .contentLength((long) bytes.length)
                 .contentMD5(Digests.md5(bytes))
-                .overrideConfiguration(once(effort.timeout(), how));
+                .overrideConfiguration(once(effort.timeout(), how.andThen(sending::on)));
         try {
             PutObjectResponse answer = client.putObject(request.build(), RequestBody.fromBytes(bytes));
             if (answer.eTag() == null) {
                 return new Answer.Unclear(SdkException.create("the answer holds no ETag", null));
             }
             return new Answer.Done(answer.eTag());
-        } catch (SdkException e) {
-            return answer(key, e);
         } catch (RuntimeException e) {
-            // Of the user's own interceptor, or of a client that was closed meanwhile: it may have been sent before.
-            return new Answer.Unclear(e);
+            if (!sending.hasBegun() && Failures.isClosed(e)) {
+                throw Refusals.closed("Write", resource(key), e);
+            }
+            // Else of the user's own interceptor, or of a client that was closed meanwhile: it may have been sent
+            // before.
+            return e instanceof SdkException said ? answer(key, said) : new Answer.Unclear(e);
         } finally {
             effort.noteInterruption();
         }
@@ -89,15 +101,16 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
         encryption.addTo(request);
         try {
             return client.getObject(request.build(), ResponseTransformer.unmanaged(Store::whole));
-        } catch (SdkException e) {
+        } catch (RuntimeException e) {
+            if (Failures.isClosed(e)) {
+                throw Refusals.closed("Read", resource(key), e);
+            }
             if (Failures.isSetting(e)) {
                 throw Refusals.setting("Read", resource(key), e);
             }
             if (Failures.status(e) == 404) {
                 return new Look(Optional.empty(), Failures.date(e));
             }
-            throw new Unanswered(e);
-        } catch (RuntimeException e) {
             throw new Unanswered(e);
         } finally {
             effort.noteInterruption();

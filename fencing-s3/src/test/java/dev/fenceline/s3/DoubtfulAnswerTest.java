@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.testkit.AtomicS3;
@@ -141,9 +142,9 @@ class DoubtfulAnswerTest {
         EnvelopeFence other = store.by(closed).envelope();
         closed.close();
         assertThatThrownBy(() -> other.read(key))
-                .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageStartingWith("Read on " + store.resource(key) + " failed: ")
-                .hasMessageEndingWith(". Nothing was changed; try again.");
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessage("Read on " + store.resource(key)
+                        + " refused: the S3Client was closed; make a new one. Nothing of it happened.");
     }
 
     /** The answer has begun in time, and its rest never comes. */

@@ -169,8 +169,7 @@ class EnvelopeFenceTest {
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessage("Use of " + store.resource(key)
                         + " as a fenced object of the format 'envelope' refused: it is no gzip with an extra field. Nothing was"
-                        + " written. Move that object away, or name another key; a key of the format 'pointer' is for"
-                        + " S3Fence.pointer().");
+                        + " written. Move that object away, or name another key.");
         String pointer = TestStore.freshKey();
         store.pointer().claim(TestStore.token(pointer), pointer).write(S3Body.of("data"));
         assertThatThrownBy(() -> fence.claim(TestStore.token(pointer), pointer))

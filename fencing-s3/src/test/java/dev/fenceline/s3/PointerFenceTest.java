@@ -290,8 +290,8 @@ class PointerFenceTest {
         DataObject object = fence.locate(key).get(0);
         store.put(object.key(), "atad");
         assertThatThrownBy(() -> fence.read(key))
-                .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContaining("came with 4 bytes and SHA-256")
+                .isInstanceOf(BackendMisconfiguredException.class)
+                .hasMessageContaining("it came twice with 4 bytes and SHA-256")
                 .hasMessageContaining(object.sha256());
         client.deleteObject(delete -> delete.bucket(store.bucket).key(object.key()));
         for (org.assertj.core.api.ThrowableAssert.ThrowingCallable read :
