@@ -11,6 +11,7 @@ import dev.fenceline.FencelineEvent;
 import dev.fenceline.Finding;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
+import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisProcess;
 import java.util.List;
 import java.util.Queue;
@@ -18,7 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One node of Redlock, looked at as if it were a server by itself. */
+/** One node of Redlock, looked at as if it were a server by itself, and nodes that are away when a lease is given back. */
 @Tag("server")
 class RedlockInspectedTest {
 
@@ -83,6 +84,32 @@ class RedlockInspectedTest {
                     .startsWith("is a node of Redlock under the key prefix '" + options.keyPrefix()
                             + "', and grants nothing for one lease after it restarted or lost its data");
             assertThat(found.remedy()).contains("withoutRestartDelay()").contains("appendfsync always");
+        }
+    }
+
+    @Test
+    void aReleaseThatFindsNoMajorityNamesTheNodesThatAreAway() throws InterruptedException {
+        try (FaultProxy one = FaultProxy.to(three.get(1).host(), three.get(1).port());
+                FaultProxy two = FaultProxy.to(three.get(2).host(), three.get(2).port())) {
+            String first = "redis://" + one.host() + ":" + one.port();
+            String second = "redis://" + two.host() + ":" + two.port();
+            RedlockConnector through =
+                    Redlock.of(node.uri(), first, second).options(options).nodeTimeout(FiveServers.NODE_TIMEOUT);
+            try (Locks locks = through.firstStart().connect()) {
+                FencedLease lease = locks.fenced(ACCOUNT).acquire();
+                one.refuse();
+                two.refuse();
+                lease.close();
+                eventually(
+                        "the failure is told",
+                        () -> events.stream().anyMatch(FencelineEvent.ReleaseFailed.class::isInstance));
+                assertThat(events)
+                        .filteredOn(FencelineEvent.ReleaseFailed.class::isInstance)
+                        .first()
+                        .satisfies(event -> assertThat(((FencelineEvent.ReleaseFailed) event).cause())
+                                .hasMessage("Redis at " + first.substring(8) + ", Redis at " + second.substring(8)
+                                        + " did not answer within 1000 ms"));
+            }
         }
     }
 }
