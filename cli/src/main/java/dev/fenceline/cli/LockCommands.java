@@ -113,18 +113,29 @@ final class LockCommands extends Group {
             LockName name = argument.name();
             Optional<LockState> found;
             Optional<LockState> other;
+            boolean redlock;
             try (LockInspector inspector = redis.connect()) {
+                redlock = inspector.isRedlockNode();
                 found = inspector.find(kind.kind(), name);
                 other = found.isPresent() ? Optional.empty() : inspector.find(KindOption.other(kind.kind()), name);
             }
             Report report = Report.ok();
             found.ifPresentOrElse(
                     lock -> describe(report, lock),
-                    () -> report.line("Lock '" + name + "' (" + KindOption.word(kind.kind()) + ") is free."));
+                    () -> report.line("Lock '" + name + "' (" + KindOption.word(kind.kind()) + ") is free"
+                            + (redlock ? " at this node." : ".")));
+            if (redlock) {
+                report.line(
+                        "This server is one node of Redlock, and shows its own share alone; a lock is held where a majority of the"
+                                + " nodes has the same grant. See all of them: fenceline redlock show " + name
+                                + " --kind "
+                                + KindOption.word(kind.kind()) + " --nodes redis://one,two,three");
+            }
             other.ifPresent(lock -> report.line("The other lock of that name is taken: " + line(lock)
                     + ". Show it: fenceline locks show " + name + " --kind " + KindOption.word(lock.kind())));
             return report.field("lock", found.map(LockCommands::json).orElse(null))
-                    .field("other", other.map(LockCommands::json).orElse(null));
+                    .field("other", other.map(LockCommands::json).orElse(null))
+                    .field("redlockNode", redlock);
         }
     }
 
@@ -157,6 +168,15 @@ final class LockCommands extends Group {
         Report run() {
             LockName name = argument.name();
             try (LockInspector inspector = redis.connect()) {
+                if (inspector.isRedlockNode()) {
+                    throw Failure.refused("Lock '" + name
+                            + "' not released: this server is one node of Redlock, whose locks are held at a majority of the nodes, and"
+                            + " it would give up its own share alone. Nothing was changed. Wait until the lease is over, or stop the"
+                            + " process that holds it, which fenceline redlock show " + name + " --kind "
+                            + KindOption.word(kind.kind())
+                            + " --nodes redis://one,two,three names. If this server takes part in"
+                            + " Redlock no more, delete its key '" + redis.keyPrefix() + ":v1:{redlock}:node' first.");
+                }
                 Optional<LockState> seen = inspector.find(kind.kind(), name);
                 if (seen.isEmpty()) {
                     return free(inspector, name);

@@ -59,6 +59,10 @@ abstract class LockServerOptions extends ServerOptions {
         return Optional.of(terminal.askSecretly("Password of Redis: "));
     }
 
+    final String keyPrefix() {
+        return keyPrefix;
+    }
+
     final LockOptions lockOptions() {
         try {
             return LockOptions.builder()

@@ -126,17 +126,21 @@ final class RedlockCommands extends Group {
                         + " held now can be granted again.");
             }
             // Also where there is nothing to mark: it says what is wrong with the others.
-            RedlockConnector redlock = seen.redlock().firstStart();
+            List<RedlockNodeState> states = seen.redlock().firstStart().look();
+            // Somebody may have connected to all of them between the look and the marking, which changes nothing then.
+            boolean marked = marks
+                    && states.stream()
+                            .allMatch(state -> state.status() == Status.UNKNOWN
+                                    || (state.status() == Status.KNOWN
+                                            && state.reborn().isEmpty()));
             Report report = Report.ok();
             report.line(
                     Report.Style.GOOD,
-                    marks
-                            ? "Marked as new: all " + seen.states().size() + " nodes. They grant from now on."
-                            : "All " + seen.states().size()
-                                    + " nodes were marked or used before; nothing was changed.");
-            List<RedlockNodeState> states = redlock.look();
+                    marked
+                            ? "Marked as new: all " + states.size() + " nodes. They grant from now on."
+                            : "All " + states.size() + " nodes were marked or used before; nothing was changed.");
             states.forEach(state -> describe(report, state));
-            return report.field("marked", marks)
+            return report.field("marked", marked)
                     .field("nodes", states.stream().map(RedlockCommands::json).toList());
         }
     }
@@ -176,9 +180,14 @@ final class RedlockCommands extends Group {
             case UNKNOWN -> "not asked (" + state.trouble().orElse("") + ")";
             case NEW -> "never used, or lost its data: grants nothing for one lease once somebody connects";
             case RESTARTED -> "was restarted: grants nothing for one lease once somebody connects";
+            case WAITING ->
+                "grants nothing until "
+                        + state.waitsUntil().map(Instant::toString).orElse("")
+                        + ", one lease after it was new or reborn at "
+                        + state.reborn().map(Instant::toString).orElse("");
             case KNOWN ->
                 state.reborn()
-                        .map(since -> "takes part, one lease after it was new or reborn at " + since)
+                        .map(since -> "takes part; it was new or reborn at " + since + ", and has waited for one lease")
                         .orElse("takes part");
         };
     }
@@ -190,6 +199,7 @@ final class RedlockCommands extends Group {
                 "status", state.status().name().toLowerCase(Locale.ROOT),
                 "trouble", state.trouble().orElse(null),
                 "reborn", reborn,
+                "waitsUntil", state.waitsUntil().orElse(null),
                 "counter", state.counter().isPresent() ? state.counter().getAsLong() : null,
                 "lock", state.lock().map(LockCommands::json).orElse(null));
     }

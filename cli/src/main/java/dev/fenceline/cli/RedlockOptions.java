@@ -1,11 +1,13 @@
 package dev.fenceline.cli;
 
+import dev.fenceline.LockOptions;
 import dev.fenceline.lock.Redlock;
 import dev.fenceline.lock.RedlockConnector;
 import dev.fenceline.lock.RedlockNodeState;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -18,6 +20,16 @@ final class RedlockOptions extends LockServerOptions {
     private static final Pattern NODES = Pattern.compile(
             "rediss?://" + RedisOptions.LOGIN + RedisOptions.HOST + "(?:," + RedisOptions.HOST + ")*/?");
     private static final String FORM = "redis://host[:port],host[:port],host[:port],…, with rediss for TLS";
+
+    @Option(
+            names = "--lease",
+            paramLabel = "DURATION",
+            order = 87,
+            defaultValue = "10s",
+            description =
+                    "The longest lease of the applications, or their restartDelay if that is longer: a node that was reborn waits"
+                            + " for so long (${DEFAULT-VALUE}).")
+    private String lease = "10s";
 
     RedlockOptions(Terminal terminal) {
         super(terminal, "--nodes", "FENCELINE_REDLOCK");
@@ -71,8 +83,20 @@ final class RedlockOptions extends LockServerOptions {
             throw unreadable();
         }
         nodes.forEach(node -> login(node, password));
+        if (nodes.size() < 3) {
+            throw Failure.usage(
+                    where() + " is refused: Redlock needs three nodes or more, since with " + nodes.size()
+                            + " none may fail, and all of them are to be named. For one server use --redis with the locks commands.");
+        }
+        Duration longest = Texts.duration("--lease", lease, "1s", "30d");
+        LockOptions options = lockOptions();
         try {
-            return Redlock.of(nodes).options(lockOptions());
+            return Redlock.of(nodes)
+                    .options(LockOptions.builder()
+                            .keyPrefix(options.keyPrefix())
+                            .application(options.application())
+                            .lease(longest)
+                            .build());
         } catch (IllegalArgumentException e) {
             throw Failure.usage(where() + " is refused: " + e.getMessage());
         }

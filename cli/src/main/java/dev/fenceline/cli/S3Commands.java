@@ -28,7 +28,7 @@ final class S3Commands extends Group {
 
     /** One object. */
     private static final class KeyArgument {
-        @Parameters(paramLabel = "KEY", description = "The object's key, such as 2026/summary.json.")
+        @Parameters(paramLabel = "KEY", description = "The object's key, such as 2026/report.pdf.")
         private String key = "";
     }
 
@@ -96,8 +96,7 @@ final class S3Commands extends Group {
             }
             Report report = Report.ok();
             mark.ifPresentOrElse(
-                    seen -> describe(report, argument.key, seen),
-                    () -> report.line("Nothing is at '" + argument.key + "': it was never claimed."));
+                    seen -> describe(report, argument.key, seen), () -> report.line(neverClaimed(argument.key)));
             return report.field("key", argument.key)
                     .field("mark", mark.map(S3Commands::json).orElse(null));
         }
@@ -118,7 +117,9 @@ final class S3Commands extends Group {
                 paramLabel = "DURATION",
                 order = 10,
                 defaultValue = "24h",
-                description = "How long a reader may take who has read an older pointer (${DEFAULT-VALUE}).")
+                description =
+                        "How old data has to be, from when it was written. Longer than the longest upload, and than a reader takes who has"
+                                + " read an older pointer (${DEFAULT-VALUE}).")
         private String grace = "24h";
 
         @Option(names = "--dry-run", order = 11, description = "Only say what would be removed.")
@@ -145,8 +146,18 @@ final class S3Commands extends Group {
                         .probed(new S3ProbeReport("S3 bucket '" + bucket.name() + "'", EtagForm.AS_RECEIVED, List.of()))
                         .on(bucket.client(), bucket.name());
                 List<Garbage> found = fence.unreferenced(argument.key, age);
-                if (dryRun || found.isEmpty()) {
-                    return found(found);
+                if (found.isEmpty()) {
+                    boolean claimed = S3Fence.reader(bucket.client(), bucket.name())
+                            .mark(argument.key)
+                            .isPresent();
+                    return found(
+                            found,
+                            claimed
+                                    ? "Nothing is to be removed for '" + argument.key + "'."
+                                    : neverClaimed(argument.key));
+                }
+                if (dryRun) {
+                    return found(found, Texts.count(found.size(), "object") + " would be removed; nothing was.");
                 }
                 confirmation.require("This removes " + Texts.count(found.size(), "object") + " that '" + argument.key
                         + "' does not name any more.");
@@ -154,13 +165,10 @@ final class S3Commands extends Group {
             }
         }
 
-        private Report found(List<Garbage> found) {
+        private Report found(List<Garbage> found, String summary) {
             Report report = Report.ok();
             found.forEach(garbage -> report.line(line(garbage)));
-            return report.line(
-                            found.isEmpty()
-                                    ? "Nothing is to be removed for '" + argument.key + "'."
-                                    : Texts.count(found.size(), "object") + " would be removed; nothing was.")
+            return report.line(summary)
                     .field("key", argument.key)
                     .field("found", found.stream().map(S3Commands::json).toList())
                     .field("removed", List.of())
@@ -194,6 +202,10 @@ final class S3Commands extends Group {
                                     })
                                     .toList());
         }
+    }
+
+    private static String neverClaimed(String key) {
+        return "Nothing is at '" + key + "': it was never claimed.";
     }
 
     private static void describe(Report report, String key, S3Mark mark) {

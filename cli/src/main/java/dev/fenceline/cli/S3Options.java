@@ -94,7 +94,7 @@ final class S3Options extends ServerOptions {
         }
     }
 
-    /** Sends nothing yet. */
+    /** Sends nothing to the store yet. */
     Bucket connect() {
         String text = address()
                 .orElseThrow(() -> Failure.usage("No bucket is named: give --s3 s3://BUCKET, or set FENCELINE_S3."));
@@ -120,12 +120,26 @@ final class S3Options extends ServerOptions {
         Optional<String> id = terminal.variable("AWS_ACCESS_KEY_ID");
         Optional<String> secret = terminal.variable("AWS_SECRET_ACCESS_KEY");
         if (id.isEmpty() || secret.isEmpty()) {
-            return DefaultCredentialsProvider.builder().build();
+            return found(DefaultCredentialsProvider.builder().build());
         }
         AwsCredentials credentials = terminal.variable("AWS_SESSION_TOKEN")
                 .<AwsCredentials>map(token -> AwsSessionCredentials.create(id.get(), secret.get(), token))
                 .orElseGet(() -> AwsBasicCredentials.create(id.get(), secret.get()));
         return StaticCredentialsProvider.create(credentials);
+    }
+
+    /** Asked at once: what a request says of it names a dozen places that were searched, and nothing to do. */
+    static AwsCredentialsProvider found(AwsCredentialsProvider provider) {
+        try {
+            AwsCredentials unused = provider.resolveCredentials();
+            return provider;
+        } catch (SdkClientException e) {
+            throw new Failure(
+                    Outcome.USAGE,
+                    "No credentials for S3 are found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile that has them"
+                            + " with AWS_PROFILE, or run this where the machine has a role. With --verbose it says where it looked.",
+                    e);
+        }
     }
 
     private Region region(boolean elsewhere) {

@@ -15,8 +15,11 @@ import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.RedisSpec;
 import dev.fenceline.testkit.Servers;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -144,6 +147,84 @@ class RedlockTest {
         }
     }
 
+    /** Nobody marked them: they wait, for as long as their programs say, and are told from those that have waited. */
+    @Test
+    void nodesThatWaitAreToldFromThoseThatHaveWaited() {
+        locks().close();
+        JsonNode waiting = run("show", "--json", "--lease", "1h").ends(0).json().at("/nodes/0");
+        assertThat(waiting.at("/status").asText()).isEqualTo("waiting");
+        Instant reborn = Instant.parse(waiting.at("/reborn").asText());
+        assertThat(Instant.parse(waiting.at("/waitsUntil").asText())).isEqualTo(reborn.plus(Duration.ofHours(1)));
+        assertThat(run("show", "--lease", "1h").ends(0).out())
+                .contains(": grants nothing until " + reborn.plus(Duration.ofHours(1))
+                        + ", one lease after it was new or reborn at " + reborn);
+        String node = prefix + ":v1:{redlock}:node";
+        String boot = NODES.get(0).command("HGET", node, "boot");
+        NODES.get(0).command("HSET", node, "boot", boot.replaceFirst("\\|\\d+\\|(\\d+)$", "|1000000|$1"));
+        assertThat(run("show", "--lease", "1h").ends(0).out())
+                .contains(": takes part; it was new or reborn at 1970-01-01T00:00:01Z, and has waited for one lease");
+        JsonNode waited = run("show", "--json", "--lease", "1h").ends(0).json().at("/nodes/0");
+        assertThat(waited.at("/status").asText()).isEqualTo("known");
+        assertThat(waited.at("/waitsUntil").isNull()).isTrue();
+    }
+
+    /** Between the look and the marking somebody connected to all of them: they are used now, and wait. */
+    @Test
+    void nodesThatSomebodyElseUsedMeanwhileAreNotCalledMarked() throws Exception {
+        try (FaultProxy slow = FaultProxy.to(NODES.get(2).host(), NODES.get(2).port())) {
+            // Of the check before the marking; the look before it sends none.
+            FaultProxy.Armed checking = slow.onRequest(prefix + ":v1:probe:").holdRequest();
+            ScriptedTerminal terminal = new ScriptedTerminal()
+                    .with("FENCELINE_REDLOCK", nodes(NODES.subList(0, 2)) + "," + slow.host() + ":" + slow.port());
+            CompletableFuture<Ran> marking =
+                    CompletableFuture.supplyAsync(() -> run(terminal, "first-start", "--yes", "--lease", "1h"));
+            checking.awaitFired(Duration.ofSeconds(30));
+            locks().close();
+            checking.letGo();
+            assertThat(marking.get(30, TimeUnit.SECONDS).ends(0).out())
+                    .startsWith("All 3 nodes were marked or used before; nothing was changed.")
+                    .contains(": grants nothing until ");
+        }
+    }
+
+    /** "Released" would be untrue: the other nodes have the lock still. */
+    @Test
+    void atOneNodeALockIsShownAsItsShareAndNotTakenFromItsHolder() throws InterruptedException {
+        run("first-start", "--yes").ends(0);
+        try (Locks locks = locks();
+                FencedLease order = locks.fenced(ORDER).acquire()) {
+            ScriptedTerminal one =
+                    new ScriptedTerminal().with("FENCELINE_REDIS", NODES.get(0).uri());
+            Waits.until(
+                    "the node has granted it too",
+                    Duration.ofSeconds(10),
+                    () -> one.run("locks", "show", "order:42", "--key-prefix", prefix)
+                            .out()
+                            .contains("held by billing"));
+            assertThat(one.run("locks", "show", "order:42", "--key-prefix", prefix)
+                            .ends(0)
+                            .out())
+                    .contains(
+                            "This server is one node of Redlock, and shows its own share alone",
+                            "fenceline redlock show order:42 --kind fenced --nodes redis://one,two,three");
+            JsonNode other = one.run("locks", "show", "order:43", "--key-prefix", prefix, "--json")
+                    .ends(0)
+                    .json();
+            assertThat(other.at("/redlockNode").asBoolean()).isTrue();
+            one.run("locks", "force-release", "order:42", "--key-prefix", prefix, "--yes")
+                    .failsWith(
+                            1,
+                            "Lock 'order:42' not released: this server is one node of Redlock",
+                            "Nothing was changed. Wait until the lease is over, or stop the process that holds it",
+                            "delete its key '" + prefix + ":v1:{redlock}:node' first.");
+            one.run("locks", "force-release", "order:43", "--key-prefix", prefix, "--yes")
+                    .failsWith(1, "Lock 'order:43' not released: this server is one node of Redlock");
+            assertThat(run("show", "order:42").ends(0).out())
+                    .containsPattern("^Lock 'order:42' \\(fenced\\) is held at [23] of 3 nodes\\.");
+            order.requireHeld();
+        }
+    }
+
     /** Of two that could not be asked each may have it. */
     @Test
     void aLockIsNotCalledFreeOfAMajorityWhereOthersCouldNotBeAsked() throws InterruptedException {
@@ -174,7 +255,7 @@ class RedlockTest {
                 .failsWith(
                         1,
                         "No node was marked: ",
-                        " was used before, so this is no first start, and Redis at "
+                        " were used before, if only by a connect that was refused, so this is no first start, and Redis at "
                                 + NODES.get(1).host() + ":" + NODES.get(1).port() + " is new or lost its data.");
     }
 
@@ -185,7 +266,13 @@ class RedlockTest {
                 .fails(2, "No nodes are named: give --nodes redis://one,two,three, or set FENCELINE_REDLOCK.");
         new ScriptedTerminal()
                 .run("redlock", "show", "--nodes", "redis://one,two")
-                .failsWith(2, "The address of --nodes is refused: Redlock needs three nodes or more");
+                .fails(
+                        2,
+                        "The address of --nodes is refused: Redlock needs three nodes or more, since with 2 none may fail, and all of"
+                                + " them are to be named. For one server use --redis with the locks commands.");
+        new ScriptedTerminal()
+                .run("redlock", "show", "--nodes", "redis://one,two,three", "--lease", "0s")
+                .failsWith(2, "Invalid value for option '--lease': 0s is not from 1s to 30d.");
         new ScriptedTerminal()
                 .run("redlock", "show", "--nodes", "redis://:geheim@one,two,three")
                 .failsWith(2, "A login in --nodes");

@@ -1,6 +1,7 @@
 package dev.fenceline.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.fenceline.FencingToken;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 
@@ -119,6 +121,8 @@ class S3Test {
     void dataThatNobodyNamesIsListedAndRemovedWhenSomebodyMeansIt() {
         try (S3Client client = client()) {
             PointerFence fence = fence(client);
+            assertThat(terminal().run("s3", "gc", "k").ends(0).out())
+                    .isEqualTo("Nothing is at 'k': it was never claimed." + System.lineSeparator());
             fence.claim(token(0), "k").write(new byte[] {1});
             fence.claim(token(1), "k").write(new byte[] {2, 2});
             assertThat(terminal().run("s3", "gc", "k", "--dry-run").ends(0).out())
@@ -167,6 +171,31 @@ class S3Test {
                 .with("FENCELINE_S3_ENDPOINT", "ftp://host")
                 .run("s3", "show", "k")
                 .failsWith(2, "The address of FENCELINE_S3_ENDPOINT is none of a store.");
+    }
+
+    @Test
+    void whereNoCredentialsAreFoundItIsSaidWhatToSet() {
+        assertThatThrownBy(() -> S3Options.found(() -> {
+                    throw SdkClientException.create(
+                            "Unable to load credentials from any of the providers in the chain");
+                }))
+                .isInstanceOf(Failure.class)
+                .hasMessage(
+                        "No credentials for S3 are found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile that"
+                                + " has them with AWS_PROFILE, or run this where the machine has a role. With --verbose it says where it"
+                                + " looked.")
+                .satisfies(thrown -> assertThat(((Failure) thrown).outcome()).isEqualTo(Outcome.USAGE))
+                .hasCauseInstanceOf(SdkClientException.class);
+    }
+
+    @Test
+    void theHelpOfGcSaysHowOldDataHasToBe() {
+        assertThat(new ScriptedTerminal()
+                        .run("s3", "gc", "--help")
+                        .ends(0)
+                        .out()
+                        .replaceAll("\\s+", " "))
+                .contains("How old data has to be, from when it was written.");
     }
 
     @Test

@@ -37,7 +37,7 @@ final class AsyncClosing {
         Future<?> timer = locks.timer(
                 () -> answer.completeExceptionally(new SendFailure(
                         SendFailure.Kind.UNANSWERED,
-                        "the server did not answer within " + timeout.toMillis() + " ms",
+                        locks.transport().silent() + " did not answer within " + timeout.toMillis() + " ms",
                         null)),
                 timeout.toNanos());
         if (timer != null) {

@@ -121,7 +121,9 @@ final class ConnectedLocks implements Locks, LockTransport.Hints {
         for (Sent release : sent) {
             try {
                 ReleaseReply unused = Uninterruptibly.await(
-                        release.acknowledged(), Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+                        release.acknowledged(),
+                        Duration.ofNanos(Math.max(0, end - System.nanoTime())),
+                        transport::silent);
             } catch (SendFailure failure) {
                 release.lease().releaseFailed(failure);
             }

@@ -29,6 +29,9 @@ import java.util.stream.StreamSupport;
  * permissions on. The key prefix of the options is the one that is looked at; of the others matter those that the locks use which
  * are looked after: S, K and restart delay for {@link #forceRelease}, and what {@link #doctor} compares the server with.
  *
+ * <p><b>A node of {@link Redlock}</b> shows its own share of each lock, which is held where a majority of the nodes has the same grant:
+ * see {@link RedlockConnector#look(LockKind, LockName)}. Nothing can be taken from a holder there.
+ *
  * <p><b>Rights:</b> what {@link #find} needs every user of locks has: {@code +eval +evalsha +time +get +pttl +zrange +hget} on
  * the keys {@code ~<prefix>:v1:*}; {@link #list} needs {@code +scan +info} more, {@link #forceRelease} what a release needs, and
  * {@link #doctor} tries all that locks need; {@code +config|get} lets it see more.
@@ -145,6 +148,16 @@ public final class LockInspector implements AutoCloseable {
     }
 
     /**
+     * Tells whether this server is a node of {@link Redlock} under the key prefix of the options, so that what is shown here is its
+     * share alone. Needs {@code +hget}.
+     *
+     * @return true where a client of Redlock has connected to it, or {@link RedlockConnector#firstStart()} has marked it
+     */
+    public boolean isRedlockNode() {
+        return looking.await("Server not looked at: ", looking.redlock());
+    }
+
+    /**
      * Takes a lock away from the holder that was seen, and gives it to the first who waits, as the holder's own release would do.
      *
      * <p><b>Guarantees:</b> only the grant that was seen is ended. If somebody else has the lock by now, or the same process by
@@ -157,6 +170,7 @@ public final class LockInspector implements AutoCloseable {
      * nothing else keeps two processes from doing the work at once.
      *
      * <p><b>Errors:</b> {@link OutcomeUnknownException}, not resolvable, where the answer was lost; look again.
+     * {@link BackendMisconfiguredException} where the server is a node of {@link Redlock}: it would give up its own share alone.
      *
      * @param seen what {@link #find} or {@link #list} showed
      * @return what became of it
@@ -164,6 +178,17 @@ public final class LockInspector implements AutoCloseable {
     public ForcedRelease forceRelease(LockState seen) {
         LockKey lock = new LockKey(seen.kind(), seen.name());
         String what = "Lock '" + seen.name() + "' not released: ";
+        if (looking.await(what, looking.redlock())) {
+            throw new BackendMisconfiguredException(
+                    what + parts.route().server() + " is one node of Redlock under the key prefix '"
+                            + parts.context().options().keyPrefix()
+                            + "'. A lock of Redlock is held at a majority of the nodes, and this one has its own share alone: without it"
+                            + " the lock would stay held at the others, or its holder would lose it by the loss of one more node."
+                            + " Nothing was changed. Wait until the lease is over, or stop the process that holds it, which gives it"
+                            + " back or lets it end. If this server takes part in Redlock no more, delete its key '"
+                            + parts.context().keys().node() + "' first.",
+                    null);
+        }
         try {
             return Uninterruptibly.await(
                     parts.transport().force(lock, seen.stored()),

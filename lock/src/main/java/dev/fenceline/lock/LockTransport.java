@@ -14,6 +14,11 @@ interface LockTransport {
     /** Names the server in messages, without credentials. */
     String server();
 
+    /** Names whoever an answer is missing from, as far as that is known. */
+    default String silent() {
+        return server();
+    }
+
     /** Asks for a full lease. Idempotent by holder: the same holder is granted the same token. */
     CompletionStage<AcquireReply> acquire(LockKey lock, AcquireRequest request);
 

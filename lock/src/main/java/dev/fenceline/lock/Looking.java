@@ -3,6 +3,7 @@ package dev.fenceline.lock;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.FencelineException;
+import dev.fenceline.LockName;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
@@ -11,6 +12,9 @@ import java.util.regex.Pattern;
 final class Looking {
 
     private static final Pattern REDIRECTED = Pattern.compile("answered: (MOVED|ASK|CLUSTERDOWN|CROSSSLOT)\\b");
+
+    /** Where no lock is meant, and all are at one server. */
+    private static final LockKey NONE = new LockKey(LockKind.EFFICIENCY, LockName.of("none"));
 
     private final Route route;
     private final Context context;
@@ -25,6 +29,17 @@ final class Looking {
         String[] keys = lock.in(context.keys());
         return route.run(lock, link -> link.run(Script.LOOK, keys, Integer.toString(LockState.MOST_TOLD)))
                 .thenApply(reply -> LockState.of(lock, reply));
+    }
+
+    /** Whether the server takes part in Redlock under our prefix. Masters of a Cluster cannot. */
+    CompletableFuture<Boolean> redlock() {
+        return route.listeners() == Listeners.COUNTED
+                ? route.run(NONE, link -> redlock(link, context.keys()))
+                : CompletableFuture.completedFuture(false);
+    }
+
+    static CompletableFuture<Boolean> redlock(Link link, KeySpace keys) {
+        return link.run(Script.REDLOCK, new String[] {keys.node()}).thenApply(reply -> reply.number() == 1);
     }
 
     /** The connection on which the keys of a server are gone through, if it is one that we know all servers beside. */

@@ -81,12 +81,25 @@ final class RedisDoctor {
                 unseen.put("CONFIG GET " + name, said(link, failure));
             }
         }
-        RiskRules rules = new RiskRules(link.server(), context.options());
+        RiskRules rules = isRedlockNode(link)
+                ? RiskRules.redlock(link.server(), context.options())
+                : new RiskRules(
+                        link.server(), context.options(), context.options().restartDelay());
         findings.addAll(rules.findings(info + "\n" + persistence, settings));
         if (!unseen.isEmpty()) {
             findings.add(RiskRules.unseen(link.server(), unseen));
         }
         readClock(link);
+    }
+
+    /** Other masters of a Cluster than the one that has the key would lead elsewhere, and none of them is one. */
+    private boolean isRedlockNode(Link link) {
+        try {
+            return await(Looking.redlock(link, context.keys()));
+        } catch (SendFailure failure) {
+            // Of a Cluster; or the check has named the grant that is missing.
+            return false;
+        }
     }
 
     private void readClock(Link link) {

@@ -194,7 +194,7 @@ class RedisLease implements Lease {
         }
         try {
             ReleaseReply unused =
-                    Uninterruptibly.await(acknowledged, locks.options().commandTimeout());
+                    Uninterruptibly.await(acknowledged, locks.options().commandTimeout(), locks.transport()::silent);
         } catch (SendFailure failure) {
             releaseFailed(failure);
         }

@@ -6,8 +6,9 @@ import dev.fenceline.FencedLock;
 import dev.fenceline.LockOptions;
 import dev.fenceline.Locks;
 import io.lettuce.core.RedisURI;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 
 /**
  * Locks that stay available while a minority of independent Redis servers is down, and whose grants carry fencing tokens: Redlock,
@@ -64,6 +65,10 @@ public final class Redlock {
     /**
      * Connects with the defaults of {@link LockOptions}.
      *
+     * <p><b>Not guaranteed:</b> that nothing is changed where it throws. Each node that could be looked at has been marked as used by
+     * then, so a new deployment whose list was wrong waits for one lease, once: {@link RedlockConnector#firstStart()} comes before the
+     * first connect, and checks the list before it marks anything.
+     *
      * <p><b>Blocking:</b> until a majority was looked at, and a second more for the others; about 5 s at most.
      *
      * @param nodes {@code redis://[user:password@]host[:port][/database]}, or {@code rediss://} for TLS; one for each node
@@ -96,7 +101,28 @@ public final class Redlock {
      * @throws IllegalArgumentException when these are no such URIs, fewer than three, or one is there twice
      */
     public static RedlockConnector of(String... nodes) {
-        return of(Arrays.stream(nodes).map(RedisConnector::parsed).toList());
+        List<RedisURI> parsed = new ArrayList<>();
+        for (String node : nodes) {
+            parsed.add(parsed(node, parsed.size() + 1, nodes.length));
+        }
+        return of(parsed);
+    }
+
+    /** Says which one is wrong by its place alone: there may be a password in it. */
+    private static RedisURI parsed(String node, int place, int of) {
+        try {
+            RedisURI uri = RedisURI.create(Uris.withoutLoginBehindTheHosts(node));
+            if (!node.substring(node.lastIndexOf('@') + 1).contains(",")
+                    || !uri.getSentinels().isEmpty()) {
+                return uri;
+            }
+        } catch (RuntimeException e) {
+            // Repeats it.
+        }
+        throw new IllegalArgumentException(
+                "Argument " + place + " of " + of
+                        + " is not the URI of one node of Redlock: expected redis://[user:password@]host[:port][/database], or rediss:// for"
+                        + " TLS, and each node as an argument of its own. Special characters in a password are percent-encoded.");
     }
 
     /**

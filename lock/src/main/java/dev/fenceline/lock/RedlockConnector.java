@@ -43,11 +43,13 @@ public final class RedlockConnector {
 
     static RedlockConnector of(Collection<RedisURI> nodes) {
         Set<String> addresses = new HashSet<>();
+        int place = 0;
         for (RedisURI node : nodes) {
+            place++;
             if (node.getHost() == null || !node.getSentinels().isEmpty()) {
                 throw new IllegalArgumentException(
-                        "A node of Redlock is one server with a host and a port; one of these URIs"
-                                + " names Sentinels or a socket. For Sentinel use RedisLocks.");
+                        "A node of Redlock is one server with a host and a port, and the URI of node " + place + " of "
+                                + nodes.size() + " names Sentinels or a socket. For Sentinel use RedisLocks.");
             }
             if (!addresses.add(Uris.address(node))) {
                 throw new IllegalArgumentException("The node " + Uris.address(node)
@@ -55,8 +57,9 @@ public final class RedlockConnector {
             }
         }
         if (nodes.size() < FEWEST_NODES) {
-            throw new IllegalArgumentException("Redlock needs three nodes or more, since with " + nodes.size()
-                    + " none may fail. For one server use RedisLocks.connect.");
+            throw new IllegalArgumentException(
+                    "Redlock needs three nodes or more, since with " + nodes.size()
+                            + " none may fail. Give each node as an argument of its own; for one server use RedisLocks.connect.");
         }
         return new RedlockConnector(nodes.stream().map(Uris::copy).toList(), RedlockSettings.defaults(), null, null);
     }
@@ -132,7 +135,8 @@ public final class RedlockConnector {
      * start but whoever calls this; so call it when you deploy, not whenever a program starts.
      *
      * That all are marked: nodes that were not, because one went away or this process ended half-way, grant nothing for one lease, once,
-     * and go on by themselves. Nodes to which somebody has connected before are as they are, and wait likewise.
+     * and go on by themselves. Nodes to which somebody has connected before are as they are, and wait likewise; also where that connect
+     * threw because the list of nodes was wrong.
      *
      * <p><b>Blocking:</b> about 5 s where a node is silent; as long again if one falls silent only while all are asked, or marked.
      *
@@ -161,8 +165,8 @@ public final class RedlockConnector {
     }
 
     /**
-     * Shows an operator whether the nodes take part, and a lock as it lies at each of them. Of the options the key prefix matters, and
-     * the command timeout.
+     * Shows an operator whether the nodes take part, and a lock as it lies at each of them. Of the options the key prefix matters,
+     * the command timeout, and for how long a node waits that was reborn: one lease, or a longer restart delay.
      *
      * <p><b>Guarantees:</b> nothing is changed, and no lock is taken. A node that is away or refuses hides none of the others.
      *
@@ -177,11 +181,11 @@ public final class RedlockConnector {
     }
 
     private List<RedlockNodeState> look(@Nullable LockKey lock) {
-        return RedlockLook.at(new Network(resources, ssl), nodes, settings.options(), Network.CONNECT_TIMEOUT, lock);
+        return RedlockLook.at(new Network(resources, ssl), nodes, settings.effective(), Network.CONNECT_TIMEOUT, lock);
     }
 
     /**
-     * Connects. See {@link Redlock#connect(String...)}.
+     * Connects. See {@link Redlock#connect(String...)}, also for what may have changed where it throws.
      *
      * @return locks to keep for the life of the process, and to close
      * @throws IllegalArgumentException when the node timeout is out of its range; the message names it

@@ -99,9 +99,11 @@ final class RedlockFirstStart {
         if (!doubtful.isEmpty()) {
             SendFailure first = doubtful.values().iterator().next();
             throw new OutcomeUnknownException(
-                    (marked.isEmpty() ? "No node" : String.join(", ", marked)) + " was marked as new, and "
+                    (marked.isEmpty() ? "No node" : String.join(", ", marked))
+                            + (marked.size() > 1 ? " were" : " was") + " marked as new, and "
                             + String.join(", ", doubtful.keySet()) + " did not answer (" + first.getMessage()
-                            + "), so it was or was not. A node that was not marked grants nothing for one lease once somebody"
+                            + "), so " + (doubtful.size() > 1 ? "they were or were not" : "it was or was not")
+                            + ". A node that was not marked grants nothing for one lease once somebody"
                             + " connects, and then goes on; leave it to that.",
                     null,
                     first);
@@ -146,10 +148,14 @@ final class RedlockFirstStart {
                     .toList();
             throw new BackendMisconfiguredException(
                     "No node was marked: " + String.join(", ", used)
-                            + " was used before, so this is no first start, and "
+                            + (used.size() > 1 ? " were" : " was")
+                            + " used before, if only by a connect that was refused, so this is no first start, and "
                             + String.join(", ", empty)
-                            + " is new or lost its data. It grants nothing for one lease once somebody connects, and then goes on;"
-                            + " leave it to that.",
+                            + (empty.size() > 1
+                                    ? " are new or lost their data. They grant nothing for one lease once somebody connects, and"
+                                            + " then go on; leave them to that."
+                                    : " is new or lost its data. It grants nothing for one lease once somebody connects, and then"
+                                            + " goes on; leave it to that."),
                     null);
         }
         return used.isEmpty();

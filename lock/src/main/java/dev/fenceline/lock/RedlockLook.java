@@ -31,6 +31,7 @@ final class RedlockLook {
     /**
      * Looks.
      *
+     * @param options of which the restart delay is that of the nodes
      * @param handshake how long connecting may take
      * @param lock what else to show, or null
      */
@@ -44,7 +45,7 @@ final class RedlockLook {
         try {
             KeySpace keys = new KeySpace(options.keyPrefix());
             List<CompletableFuture<RedlockNodeState>> asked = links.stream()
-                    .map(link -> link.thenCompose(made -> ask(made, keys, lock)))
+                    .map(link -> link.thenCompose(made -> ask(made, keys, options.restartDelay(), lock)))
                     .toList();
             List<RedlockNodeState> states = new ArrayList<>();
             for (int i = 0; i < nodes.size(); i++) {
@@ -80,32 +81,36 @@ final class RedlockLook {
                         thrown -> CompletableFuture.failedFuture(ConnectFailure.of(name, Link.unwrapped(thrown))));
     }
 
-    private static CompletableFuture<RedlockNodeState> ask(Link link, KeySpace keys, @Nullable LockKey lock) {
+    private static CompletableFuture<RedlockNodeState> ask(
+            Link link, KeySpace keys, Duration delay, @Nullable LockKey lock) {
         LockKey asked = lock == null ? NONE : lock;
         String[] all = asked.in(keys);
         String[] three = asked.kind() == LockKind.FENCED
                 ? new String[] {keys.node(), all[0], all[5]}
                 : new String[] {keys.node(), all[0]};
         return link.run(SHOW, three, Integer.toString(keys.bucketOf(asked)))
-                .thenApply(reply -> read(link.server(), reply.words(), lock));
+                .thenApply(reply -> read(link.server(), reply.words(), delay, lock));
     }
 
-    private static RedlockNodeState read(String server, List<String> words, @Nullable LockKey lock) {
+    private static RedlockNodeState read(String server, List<String> words, Duration delay, @Nullable LockKey lock) {
+        long born = Long.parseLong(words.get(2));
+        Optional<Instant> reborn =
+                words.get(0).equals("known") && born > 0 ? Optional.of(instant(born)) : Optional.empty();
+        Optional<Instant> waitsUntil =
+                reborn.map(since -> since.plus(delay)).filter(instant(Long.parseLong(words.get(1)))::isBefore);
         Status status = switch (words.get(0)) {
             case "new" -> Status.NEW;
             case "reborn" -> Status.RESTARTED;
-            default -> Status.KNOWN;
+            default -> waitsUntil.isPresent() ? Status.WAITING : Status.KNOWN;
         };
-        long born = Long.parseLong(words.get(2));
         boolean fenced = lock != null && lock.kind() == LockKind.FENCED;
         String counter = fenced ? words.get(3) : "";
         return new RedlockNodeState(
                 server,
                 status,
                 Optional.empty(),
-                status == Status.KNOWN && born > 0
-                        ? Optional.of(Instant.EPOCH.plus(born, ChronoUnit.MICROS))
-                        : Optional.empty(),
+                reborn,
+                waitsUntil,
                 fenced ? OptionalLong.of(Long.parseLong(counter)) : OptionalLong.empty(),
                 lock == null || words.get(5).isEmpty()
                         ? Optional.empty()
@@ -123,6 +128,10 @@ final class RedlockLook {
                                                 "0"))));
     }
 
+    private static Instant instant(long micros) {
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+    }
+
     private static RedlockNodeState state(String server, CompletableFuture<RedlockNodeState> asked, long end) {
         try {
             return Uninterruptibly.await(asked, Duration.ofNanos(Math.max(0, end - System.nanoTime())));
@@ -132,6 +141,7 @@ final class RedlockLook {
                     server,
                     Status.UNKNOWN,
                     Optional.of(String.valueOf(why.getMessage())),
+                    Optional.empty(),
                     Optional.empty(),
                     OptionalLong.empty(),
                     Optional.empty());

@@ -131,7 +131,8 @@ final class RedlockNode {
         releases.sendAgain();
     }
 
-    private boolean isAdmitted() {
+    /** Whether it is connected and known. */
+    boolean isAdmitted() {
         Link link = admitted;
         return link != null && connection.link().filter(link::equals).isPresent();
     }

@@ -17,6 +17,7 @@ import java.util.OptionalLong;
  * @param trouble why it could not be asked; empty where it was
  * @param reborn since when it knows that it is new, was restarted or lost its data: it grants nothing from then on until the longest
  *     lease is over ({@link dev.fenceline.LockOptions#restartDelay()}); empty where it never was, or where nobody has connected since
+ * @param waitsUntil when it begins to grant, by its own clock and with the lease of these options, where it still waits
  * @param counter what the next token of the lock has to be above here, of a fenced one: the newest of its bucket, or what the node
  *     may have granted before it was reborn
  * @param lock the lock that was asked for; empty where it is free here, or none was asked for. Who waits is known to no node
@@ -26,6 +27,7 @@ public record RedlockNodeState(
         Status status,
         Optional<String> trouble,
         Optional<Instant> reborn,
+        Optional<Instant> waitsUntil,
         OptionalLong counter,
         Optional<LockState> lock) {
 
@@ -37,7 +39,9 @@ public record RedlockNodeState(
         NEW,
         /** It was restarted: it waits, once somebody connects. */
         RESTARTED,
-        /** It takes part, or will when it has waited. */
+        /** It knows that it was reborn, and grants nothing until {@link RedlockNodeState#waitsUntil()}. */
+        WAITING,
+        /** It takes part. */
         KNOWN
     }
 }

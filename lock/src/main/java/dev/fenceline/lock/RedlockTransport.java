@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,6 +83,16 @@ final class RedlockTransport implements LockTransport {
     @Override
     public String server() {
         return server;
+    }
+
+    /** Those that are away; where all are there, one of them or several. */
+    @Override
+    public String silent() {
+        String away = nodes.stream()
+                .filter(node -> !node.isAdmitted())
+                .map(RedlockNode::name)
+                .collect(Collectors.joining(", "));
+        return away.isEmpty() ? "a majority of " + server : away;
     }
 
     @Override

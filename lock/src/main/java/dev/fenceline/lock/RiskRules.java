@@ -19,11 +19,33 @@ final class RiskRules {
 
     private final String server;
     private final LockOptions options;
+    private final Duration delay;
     private final List<Finding> findings = new ArrayList<>();
 
-    RiskRules(String server, LockOptions options) {
+    /**
+     * Judges by options.
+     *
+     * @param delay for how long a server that restarted grants nothing
+     */
+    RiskRules(String server, LockOptions options, Duration delay) {
         this.server = server;
         this.options = options;
+        this.delay = delay;
+    }
+
+    /** A node of Redlock: without being asked to, it waits for a lease. */
+    static RiskRules redlock(String server, LockOptions options) {
+        boolean longer = options.restartDelay().compareTo(options.lease()) > 0;
+        RiskRules rules = new RiskRules(server, options, longer ? options.restartDelay() : options.lease());
+        rules.found(
+                "redis-redlock",
+                Severity.INFO,
+                "is a node of Redlock under the key prefix '" + options.keyPrefix()
+                        + "', and grants nothing for one lease after it restarted or lost its data; so what a restart forgets lets no"
+                        + " two leases overlap",
+                "Nothing is to be done, unless programs connect withoutRestartDelay(): then set appendonly yes and appendfsync"
+                        + " always. Look at the other nodes too.");
+        return rules;
     }
 
     /**
@@ -33,7 +55,7 @@ final class RiskRules {
      * @param settings as CONFIG GET has them, as far as it was answered
      */
     List<Finding> findings(String info, Map<String, String> settings) {
-        boolean forgotten = options.restartDelay().compareTo(options.lease()) >= 0;
+        boolean forgotten = delay.compareTo(options.lease()) >= 0;
         if (!forgotten) {
             ofPersistence(info, Optional.ofNullable(settings.get("appendfsync")));
         }
@@ -51,8 +73,8 @@ final class RiskRules {
     }
 
     private void ofPersistence(String info, Optional<String> fsync) {
-        String delay = "the option restartDelay is " + text(options.restartDelay()) + ", less than the lease of "
-                + text(options.lease());
+        String tooShort =
+                "the option restartDelay is " + text(delay) + ", less than the lease of " + text(options.lease());
         String remedy =
                 "Set restartDelay to the longest lease in use, or appendonly yes and appendfsync always. Tokens rise"
                         + " either way, so a fence still refuses the older holder; work under an efficiency lock would be done twice at once.";
@@ -62,21 +84,21 @@ final class RiskRules {
                     "redis-persistence",
                     Severity.WARNING,
                     "writes no append-only file (appendonly no), so a restart forgets who holds which lock, and "
-                            + delay,
+                            + tooShort,
                     remedy);
         } else if (log.isPresent() && fsync.filter("no"::equals).isPresent()) {
             found(
                     "redis-fsync",
                     Severity.WARNING,
                     "leaves it to its machine when to write the append-only file (appendfsync no), so a crash of the machine"
-                            + " forgets the locks of about half a minute, and " + delay,
+                            + " forgets the locks of about half a minute, and " + tooShort,
                     remedy);
         } else if (log.isPresent() && fsync.filter("everysec"::equals).isPresent()) {
             found(
                     "redis-fsync",
                     Severity.INFO,
                     "writes the append-only file to disk once a second (appendfsync everysec), so a crash of the machine"
-                            + " forgets the locks of the last second or two, and " + delay,
+                            + " forgets the locks of the last second or two, and " + tooShort,
                     remedy);
         }
     }

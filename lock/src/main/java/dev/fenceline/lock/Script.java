@@ -21,6 +21,7 @@ record Script(String source, String digest) {
     static final Script FORCE = load("force.lua");
     static final Script LOOK = load("look.lua");
     static final Script PROBE = load("probe.lua");
+    static final Script REDLOCK = load("redlock-known.lua");
 
     /** Loads a file, with the files that its {@code --#include} lines name in their places. */
     static Script load(String file) {

@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /** Waiting where {@code InterruptedException} cannot be declared: the answer counts, and the flag is kept. */
 final class Uninterruptibly {
@@ -12,6 +13,15 @@ final class Uninterruptibly {
     private Uninterruptibly() {}
 
     static <T> T await(CompletableFuture<T> answer, Duration limit) throws SendFailure {
+        return await(answer, limit, () -> "the server");
+    }
+
+    /**
+     * Waits.
+     *
+     * @param silent names whoever has not answered in time
+     */
+    static <T> T await(CompletableFuture<T> answer, Duration limit, Supplier<String> silent) throws SendFailure {
         boolean interrupted = false;
         long end = System.nanoTime() + limit.toNanos();
         try {
@@ -25,7 +35,7 @@ final class Uninterruptibly {
                 } catch (TimeoutException e) {
                     throw new SendFailure(
                             SendFailure.Kind.UNANSWERED,
-                            "the server did not answer within " + limit.toMillis() + " ms",
+                            silent.get() + " did not answer within " + limit.toMillis() + " ms",
                             e);
                 }
             }

@@ -131,17 +131,28 @@ class RedlockConnectingTest {
     void whatIsNoSetOfIndependentServersIsRefusedBeforeAnythingIsSent() {
         assertThatThrownBy(() -> Redlock.of("redis://a", "redis://b"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Redlock needs three nodes or more, since with 2 none may fail. For one server use"
-                        + " RedisLocks.connect.");
+                .hasMessage(
+                        "Redlock needs three nodes or more, since with 2 none may fail. Give each node as an argument"
+                                + " of its own; for one server use RedisLocks.connect.");
         assertThatThrownBy(() -> Redlock.of("redis://a", "redis://b", "redis://user:secret@a"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("The node a:6379 is there twice, and would have two votes. Name each server once.");
         assertThatThrownBy(() -> Redlock.of("redis://a", "redis://b", "redis-sentinel://c:26379#main"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("one of these URIs names Sentinels or a socket");
+                .hasMessageContaining("the URI of node 3 of 3 names Sentinels or a socket");
         assertThatThrownBy(() -> Redlock.of("redis://a", "redis://b", "http://user:secret@c"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageNotContaining("secret");
+                .hasMessage("Argument 3 of 3 is not the URI of one node of Redlock: expected"
+                        + " redis://[user:password@]host[:port][/database], or rediss:// for TLS, and each node as an argument of"
+                        + " its own. Special characters in a password are percent-encoded.");
+        assertThatThrownBy(() -> Redlock.connect("redis://user:sec,ret@one,two,three"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("Argument 1 of 1 is not the URI of one node of Redlock: ")
+                .hasMessageContaining("each node as an argument of its own")
+                .hasMessageNotContaining("ret");
+        assertThat(Redlock.of("redis://:a,b@one", "redis://two", "redis://three"))
+                .as("a comma in a password is none between nodes")
+                .isNotNull();
     }
 
     @Test
@@ -204,8 +215,10 @@ class RedlockConnectingTest {
         assertThatThrownBy(redlock::firstStart)
                 .isInstanceOf(BackendMisconfiguredException.class)
                 .hasMessageStartingWith("No node was marked: ")
-                .hasMessageContaining(" was used before, so this is no first start, and Redis at " + wiped.host() + ":"
-                        + wiped.port() + " is new or lost its data.");
+                .hasMessageContaining(
+                        " were used before, if only by a connect that was refused, so this is no first start, and"
+                                + " Redis at " + wiped.host() + ":"
+                                + wiped.port() + " is new or lost its data.");
         assertThat(wiped.command("EXISTS", key())).isEqualTo("0");
     }
 
@@ -226,7 +239,7 @@ class RedlockConnectingTest {
                             + three.get(0).port()
                             + ", Redis at " + three.get(1).host() + ":"
                             + three.get(1).port()
-                            + " was marked as new, and Redis at " + away.host() + ":" + away.port()
+                            + " were marked as new, and Redis at " + away.host() + ":" + away.port()
                             + " did not answer (the connection to ")
                     .hasMessageEndingWith(
                             "), so it was or was not. A node that was not marked grants nothing for one lease"

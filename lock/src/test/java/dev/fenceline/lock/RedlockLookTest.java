@@ -67,6 +67,7 @@ class RedlockLookTest {
     /** One lost its data before anybody connected again, one has noticed, and one is away. */
     @Test
     void nodesThatWaitOrAreAwayAreToldApart() {
+        LockOptions options = Fixture.options().lease(Duration.ofSeconds(60)).build();
         try (FaultProxy away = FaultProxy.to(three.get(2).host(), three.get(2).port())) {
             RedlockConnector through = Redlock.of(
                             three.get(0).uri(), three.get(1).uri(), "redis://" + away.host() + ":" + away.port())
@@ -79,13 +80,27 @@ class RedlockLookTest {
             three.get(0).command("HSET", node, "boot", boot.replaceFirst("[0-9a-f]{40}", "0".repeat(40)));
             away.refuse();
             List<RedlockNodeState> states = through.look();
-            assertThat(statuses(states)).containsExactly(Status.RESTARTED, Status.KNOWN, Status.UNKNOWN);
-            assertThat(states.get(1).reborn().orElseThrow())
+            assertThat(statuses(states)).containsExactly(Status.RESTARTED, Status.WAITING, Status.UNKNOWN);
+            Instant reborn = states.get(1).reborn().orElseThrow();
+            assertThat(reborn)
                     .isBetween(
                             Instant.now().minus(10, ChronoUnit.MINUTES),
                             Instant.now().plusSeconds(60));
+            assertThat(states.get(1).waitsUntil()).contains(reborn.plusSeconds(60));
             assertThat(states.get(2).trouble().orElseThrow())
                     .startsWith("No connection to Redis at " + away.host() + ":" + away.port() + ": ");
+            three.get(1)
+                    .command(
+                            "HSET",
+                            node,
+                            "boot",
+                            three.get(1)
+                                    .command("HGET", node, "boot")
+                                    .replaceFirst("\\|\\d+\\|(\\d+)$", "|1000000|$1"));
+            RedlockNodeState waited = through.look().get(1);
+            assertThat(waited.status()).isEqualTo(Status.KNOWN);
+            assertThat(waited.reborn()).contains(Instant.ofEpochSecond(1));
+            assertThat(waited.waitsUntil()).isEmpty();
         }
     }
 
