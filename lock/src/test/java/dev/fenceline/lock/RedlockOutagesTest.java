@@ -441,14 +441,13 @@ class RedlockOutagesTest {
         locks.fenced(ACCOUNT).acquire().close();
         locks.efficiency(ACCOUNT).tryAcquire().orElseThrow().close();
         eventually("the locks are free at all nodes", () -> taken() == 0);
-        long before = Fixture.calls(FiveServers.NODES.get(0), "evalsha");
+        // Of the scripts only one that grants asks for these; how often a release is sent depends on who is slow.
+        long before = Fixture.calls(FiveServers.NODES.get(0), "hmget");
         locks.fenced(ACCOUNT).acquire().close();
-        eventually(
-                "node 0 has heard of the release",
-                () -> Fixture.calls(FiveServers.NODES.get(0), "evalsha") >= before + 2);
-        // In one round: nobody else has drawn a number.
+        eventually("node 0 has heard of the round", () -> Fixture.calls(FiveServers.NODES.get(0), "hmget") > before);
         eventually("the lock is free at all nodes", () -> taken() == 0);
-        assertThat(Fixture.calls(FiveServers.NODES.get(0), "evalsha")).isEqualTo(before + 2);
+        // In one round: nobody else has drawn a number.
+        assertThat(Fixture.calls(FiveServers.NODES.get(0), "hmget")).isEqualTo(before + 1);
     }
 
     /** A lock that is taken at two nodes by one and at two by another has no holder; each gives up what it has. */
