@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class GuaranteesTest {
 
     private static final Path ROOT = Path.of("..");
-    private static final Pattern NAMED = Pattern.compile("`([A-Z][A-Za-z]+(?:Test|Contract))#([a-z][A-Za-z0-9]+)`");
+    private static final Pattern NAMED = Pattern.compile("`([A-Z][A-Za-z0-9]+(?:Test|Contract))#([a-z][A-Za-z0-9]+)`");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| (?!claim \\||---).*\\|$");
 
     @Test
