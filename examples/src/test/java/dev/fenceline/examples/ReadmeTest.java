@@ -17,7 +17,7 @@ class ReadmeTest {
 
     private static final Pattern BLOCK = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern SNIPPET =
-            Pattern.compile("// snippet: [a-z-]+\\n(.*?)\\n *// end snippet", Pattern.DOTALL);
+            Pattern.compile("// snippet: \\S+\\n(.*?)\\n *// end snippet", Pattern.DOTALL);
 
     @Test
     void everyBlockOfTheReadmeIsASnippetAndEverySnippetIsInTheReadmeOrThePageOnSpring() throws IOException {

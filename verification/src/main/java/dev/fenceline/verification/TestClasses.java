@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  */
 final class TestClasses {
 
-    private static final Pattern TAG = Pattern.compile("@Tag\\(\"([a-z]+)\"\\)");
+    private static final Pattern TAG = Pattern.compile("@Tag\\(\"([^\"]+)\"\\)");
     private static final Pattern ABSTRACT = Pattern.compile("(?m)^(public )?abstract class ");
 
     /** Which tests this build was asked to run. */

@@ -17,7 +17,7 @@ class BomTest {
     private static final Path ROOT = Path.of("..");
     private static final Pattern VERSION = Pattern.compile("<version>([^<]+)</version>");
     private static final Pattern OURS =
-            Pattern.compile("<groupId>dev\\.fenceline</groupId>\\s*<artifactId>(fenceline-[a-z0-9]+)</artifactId>");
+            Pattern.compile("<groupId>dev\\.fenceline</groupId>\\s*<artifactId>(fenceline-[^<]+)</artifactId>");
 
     @Test
     void itHasTheVersionOfTheBuild() throws IOException {

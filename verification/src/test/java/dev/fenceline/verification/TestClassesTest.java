@@ -32,6 +32,13 @@ class TestClassesTest {
     }
 
     @Test
+    void aTagMayHaveWhateverCharactersJUnitTakes() throws IOException {
+        write("OtherStoreTest", "@Tag(\"second-store_2.x\")\nclass OtherStoreTest {}");
+        assertThat(missing(List.of("a.FastTest", "a.SlowTest"), "", "second-store_2.x", "${test}"))
+                .isEqualTo(new TestClasses.Missing(Map.of("second-store_2.x", List.of("OtherStoreTest")), List.of()));
+    }
+
+    @Test
     void whatRanIsNotMissing() {
         TestClasses.Missing missing = missing(List.of("a.FastTest", "a.SlowTest"), "", "containers", "${test}");
         assertThat(missing.leftOut()).isEmpty();
