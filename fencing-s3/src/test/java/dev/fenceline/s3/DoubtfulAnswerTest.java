@@ -8,7 +8,6 @@ import com.sun.net.httpserver.HttpServer;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.OutcomeUnknownException;
-import dev.fenceline.testkit.AtomicS3;
 import dev.fenceline.testkit.S3FaultProxy;
 import dev.fenceline.testkit.SharedServers;
 import java.net.InetAddress;
@@ -21,9 +20,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,30 +34,16 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /** Answers to a write that sound as if it had not been done, and do not say so. */
 @Tag("server")
-class DoubtfulAnswerTest {
+class DoubtfulAnswerTest extends ThroughProxy {
 
     private static final Duration REQUEST = Duration.ofSeconds(1);
-
-    static S3FaultProxy proxy;
-    static S3Client client;
-    static TestStore store;
 
     String key;
     EnvelopeFence fence;
     EnvelopeClaim claim;
 
-    @BeforeAll
-    static void open() {
-        AtomicS3 server = SharedServers.s3();
-        proxy = S3FaultProxy.to(server);
-        client = TestStore.client(server, proxy.endpoint(), builder -> {});
-        store = TestStore.fresh().by(client);
-    }
-
-    @AfterAll
-    static void close() {
-        client.close();
-        proxy.close();
+    DoubtfulAnswerTest() {
+        super(builder -> {});
     }
 
     @BeforeEach
@@ -70,11 +52,6 @@ class DoubtfulAnswerTest {
         fence = store.envelope();
         claim = fence.claim(TestStore.token(key), key);
         claim.write(S3Body.of("before"));
-    }
-
-    @AfterEach
-    void heal() {
-        proxy.heal();
     }
 
     private String direct() {

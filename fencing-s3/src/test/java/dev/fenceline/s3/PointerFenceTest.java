@@ -6,11 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.StaleTokenException;
-import dev.fenceline.testkit.AtomicS3;
 import dev.fenceline.testkit.FaultProxy.Cut;
 import dev.fenceline.testkit.S3FaultProxy;
 import dev.fenceline.testkit.S3Request;
-import dev.fenceline.testkit.SharedServers;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,42 +22,24 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Predicate;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.core.sync.RequestBody;
-import software.amazon.awssdk.services.s3.S3Client;
 
 @Tag("server")
-class PointerFenceTest {
+class PointerFenceTest extends ThroughProxy {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final int PART = 5 * 1024 * 1024;
-
-    static S3FaultProxy proxy;
-    static S3Client client;
-    static TestStore store;
 
     String key;
     PointerFence fence;
     PointerClaim claim;
 
-    @BeforeAll
-    static void open() {
-        AtomicS3 server = SharedServers.s3();
-        proxy = S3FaultProxy.to(server);
-        client = TestStore.client(server, proxy.endpoint(), TestStore::withoutRetries);
-        store = TestStore.fresh().by(client);
-    }
-
-    @AfterAll
-    static void close() {
-        client.close();
-        proxy.close();
+    PointerFenceTest() {
+        super(TestStore::withoutRetries);
     }
 
     @BeforeEach
@@ -67,11 +47,6 @@ class PointerFenceTest {
         key = TestStore.freshKey();
         fence = store.pointer();
         claim = fence.claim(TestStore.token(key), key);
-    }
-
-    @AfterEach
-    void heal() {
-        proxy.heal();
     }
 
     private Predicate<S3Request> data(String method) {

@@ -7,50 +7,26 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.fenceline.BackendMisconfiguredException;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.TokenRejectedException;
-import dev.fenceline.testkit.S3FaultProxy;
-import dev.fenceline.testkit.SharedServers;
 import java.util.List;
 import java.util.Map;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import software.amazon.awssdk.services.s3.S3Client;
 
 /** Each message tells what to do about that what it tells. */
 @Tag("server")
-class RefusalMessagesTest {
-
-    static S3FaultProxy proxy;
-    static S3Client client;
-    static TestStore store;
+class RefusalMessagesTest extends ThroughProxy {
 
     String key;
 
-    @BeforeAll
-    static void open() {
-        proxy = S3FaultProxy.to(SharedServers.s3());
-        client = TestStore.client(SharedServers.s3(), proxy.endpoint(), TestStore::withoutRetries);
-        store = TestStore.fresh().by(client);
-    }
-
-    @AfterAll
-    static void close() {
-        client.close();
-        proxy.close();
+    RefusalMessagesTest() {
+        super(TestStore::withoutRetries);
     }
 
     @BeforeEach
     void key() {
         key = TestStore.freshKey();
-    }
-
-    @AfterEach
-    void heal() {
-        proxy.heal();
     }
 
     @Test

@@ -8,55 +8,30 @@ import dev.fenceline.BackendUnavailableException;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
 import dev.fenceline.RetryableConflictException;
-import dev.fenceline.testkit.AtomicS3;
 import dev.fenceline.testkit.FaultProxy.Cut;
 import dev.fenceline.testkit.S3FaultProxy;
-import dev.fenceline.testkit.SharedServers;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import software.amazon.awssdk.services.s3.S3Client;
 
 /** Sessions of one claim: what one of them has not been given to see it does not replace, however it came to look. */
 @Tag("server")
-class UnseenChangeTest {
-
-    static S3FaultProxy proxy;
-    static S3Client client;
-    static TestStore store;
+class UnseenChangeTest extends ThroughProxy {
 
     String key;
 
-    @BeforeAll
-    static void open() {
-        AtomicS3 server = SharedServers.s3();
-        proxy = S3FaultProxy.to(server);
-        client = TestStore.client(server, proxy.endpoint(), TestStore::withoutRetries);
-        store = TestStore.fresh().by(client);
-    }
-
-    @AfterAll
-    static void close() {
-        client.close();
-        proxy.close();
+    UnseenChangeTest() {
+        super(TestStore::withoutRetries);
     }
 
     @BeforeEach
     void key() {
         key = TestStore.freshKey();
-    }
-
-    @AfterEach
-    void heal() {
-        proxy.heal();
     }
 
     /** The change was computed from what stood before; a look in its middle does not make it newer. */

@@ -11,7 +11,6 @@ import dev.fenceline.FencelineEvent.WriteOutcome;
 import dev.fenceline.OutcomeUnknownException;
 import dev.fenceline.OutcomeUnknownException.Resolution;
 import dev.fenceline.StaleTokenException;
-import dev.fenceline.testkit.AtomicS3;
 import dev.fenceline.testkit.FaultProxy.Cut;
 import dev.fenceline.testkit.S3FaultProxy;
 import dev.fenceline.testkit.S3History;
@@ -20,45 +19,27 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.sync.RequestBody;
-import software.amazon.awssdk.services.s3.S3Client;
 
 /** What is said of a write whose request or answer gets lost, and whether that stays true. */
 @Tag("server")
-class VerdictTest {
+class VerdictTest extends ThroughProxy {
 
     private static final Duration REQUEST = Duration.ofSeconds(1);
     private static final Duration LIMIT = Duration.ofSeconds(30);
-
-    static S3FaultProxy proxy;
-    static S3Client client;
-    static TestStore store;
 
     String key;
     EnvelopeFence fence;
     EnvelopeClaim claim;
     S3History history;
 
-    @BeforeAll
-    static void open() {
-        AtomicS3 server = SharedServers.s3();
-        proxy = S3FaultProxy.to(server);
-        client = TestStore.client(server, proxy.endpoint(), builder -> {});
-        store = TestStore.fresh().by(client);
-    }
-
-    @AfterAll
-    static void close() {
-        client.close();
-        proxy.close();
+    VerdictTest() {
+        super(builder -> {});
     }
 
     @BeforeEach
@@ -69,11 +50,6 @@ class VerdictTest {
         claim = fence.claim(TestStore.token(key), key);
         claim.write(S3Body.of("before"));
         proxy.forget();
-    }
-
-    @AfterEach
-    void heal() {
-        proxy.heal();
     }
 
     /** How often this session's write of the body is in the object's history, which the store has written. */
