@@ -87,6 +87,20 @@ final class Link implements Replaced.Connection {
         this.waiting = waiting;
     }
 
+    /** For somebody who asks and goes again, whoever the server's process is. */
+    static Link passing(
+            StatefulRedisConnection<String, String> connection,
+            LockClock clock,
+            String server,
+            Duration commandTimeout) {
+        return new Link(
+                connection,
+                new Incarnations(Incarnations.Knowledge.NONE).newConnection(),
+                clock,
+                server,
+                commandTimeout);
+    }
+
     /** The same link, for a slot of a Cluster that is on its way to this server. */
     Link asking() {
         return new Link(connection, incarnation, clock, server, commandTimeout, Prefix.ASKING, lastAnswer, waiting);

@@ -13,6 +13,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -128,6 +129,16 @@ final class Network {
         } finally {
             connecting.unlock();
         }
+    }
+
+    /** Closes at once, with these as the last connections. */
+    void end(List<Link> links, Duration limit) {
+        close();
+        shutDown(
+                CompletableFuture.allOf(links.stream()
+                        .map(link -> link.connection().closeAsync())
+                        .toArray(CompletableFuture<?>[]::new)),
+                limit);
     }
 
     /** Ends the client and its threads, once the connections have ended. */

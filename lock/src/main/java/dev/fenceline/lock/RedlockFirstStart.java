@@ -42,12 +42,7 @@ final class RedlockFirstStart {
                 start.mark();
             }
         } finally {
-            network.close();
-            network.shutDown(
-                    CompletableFuture.allOf(start.links.stream()
-                            .map(link -> link.connection().closeAsync())
-                            .toArray(CompletableFuture<?>[]::new)),
-                    options.commandTimeout());
+            network.end(start.links, options.commandTimeout());
         }
     }
 
@@ -56,12 +51,8 @@ final class RedlockFirstStart {
         for (RedisURI node : nodes) {
             String name = "Redis at " + Uris.address(node);
             opening.add(network.connect(node, Network.CONNECT_TIMEOUT)
-                    .thenApply(connection -> new Link(
-                            connection,
-                            new Incarnations(Incarnations.Knowledge.NONE).newConnection(),
-                            LockClock.system(),
-                            name,
-                            Network.CONNECT_TIMEOUT))
+                    .thenApply(
+                            connection -> Link.passing(connection, LockClock.system(), name, Network.CONNECT_TIMEOUT))
                     // Before any is marked: one that refuses later leaves the others marked, and this is no first start
                     // then.
                     .thenCompose(link -> ServerCheck.standalone(name, options)

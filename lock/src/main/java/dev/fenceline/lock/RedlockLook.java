@@ -53,12 +53,11 @@ final class RedlockLook {
             }
             return List.copyOf(states);
         } finally {
-            network.close();
-            network.shutDown(
-                    CompletableFuture.allOf(links.stream()
+            network.end(
+                    links.stream()
                             .filter(link -> link.isDone() && !link.isCompletedExceptionally())
-                            .map(link -> link.join().connection().closeAsync())
-                            .toArray(CompletableFuture<?>[]::new)),
+                            .map(CompletableFuture::join)
+                            .toList(),
                     options.commandTimeout());
         }
     }
@@ -70,12 +69,7 @@ final class RedlockLook {
                 .thenApply(connection -> {
                     // Until here the handshake's limit held.
                     connection.setTimeout(commandTimeout);
-                    return new Link(
-                            connection,
-                            new Incarnations(Incarnations.Knowledge.NONE).newConnection(),
-                            LockClock.system(),
-                            name,
-                            commandTimeout);
+                    return Link.passing(connection, LockClock.system(), name, commandTimeout);
                 })
                 .exceptionallyCompose(
                         thrown -> CompletableFuture.failedFuture(ConnectFailure.of(name, Link.unwrapped(thrown))));

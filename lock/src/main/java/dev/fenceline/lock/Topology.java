@@ -118,12 +118,7 @@ final class Topology {
     private CompletableFuture<Answer> askOne(RedisURI node, Duration limit) {
         String name = "Redis Cluster node at " + Uris.address(node);
         return network.connect(node, limit)
-                .thenCompose(connection -> new Link(
-                                connection,
-                                new Incarnations(Incarnations.Knowledge.NONE).newConnection(),
-                                context.clock(),
-                                name,
-                                limit)
+                .thenCompose(connection -> Link.passing(connection, context.clock(), name, limit)
                         .slots()
                         .whenComplete((slots, thrown) -> {
                             var unused = connection.closeAsync();
