@@ -37,25 +37,29 @@ class FairnessTest {
     void eightThreadsOfOneProcessTakeTurns() {
         List<Turn> turns = new ArrayList<>();
         try (Locks locks = RedisLocks.connect(redis.uri(), options)) {
-            QueuingProcess.start(locks.fenced(Fixture.ACCOUNT), 8, 100)
+            QueuingProcess.start(locks.fenced(Fixture.ACCOUNT), 8, 100, Duration.ofMillis(1))
                     .forEach(worker -> turns.addAll(QueuingProcess.result(worker)));
         }
         assertThat(turns).hasSize(800);
         assertThat(longestWait(turns)).isLessThanOrEqualTo(2 * 8);
     }
 
+    /**
+     * A process stands in the queue at the server once it has said so. One that a busy machine puts aside before that misses the turns
+     * of that time, so each is long beside what a machine does to a process: only turns that were taken out of order count.
+     */
     @Test
     void threeProcessesOfFourThreadsTakeTurns() {
         List<ChildJvm> processes = IntStream.range(0, 3)
-                .mapToObj(
-                        i -> ChildJvm.start(QueuingProcess.class, redis.uri(), options.keyPrefix(), "10000", "4", "60"))
+                .mapToObj(i -> ChildJvm.start(
+                        QueuingProcess.class, redis.uri(), options.keyPrefix(), "10000", "4", "25", "20"))
                 .toList();
         List<Turn> turns = new ArrayList<>();
         try {
             processes.forEach(process -> process.awaitLine("ready", LIMIT));
             processes.forEach(process -> process.send("go"));
             for (ChildJvm process : processes) {
-                for (int i = 0; i < 240; i++) {
+                for (int i = 0; i < 100; i++) {
                     turns.add(Turn.parse(process.awaitLine("turn ", LIMIT)));
                 }
             }

@@ -84,8 +84,8 @@ class ProcessesTest {
     void aProcessThatSleepsInTheQueueHoldsNobodyUp() throws Exception {
         try (Locks locks = RedisLocks.connect(redis.uri(), options);
                 Locks others = RedisLocks.connect(redis.uri(), options);
-                ChildJvm sleeper =
-                        ChildJvm.start(QueuingProcess.class, redis.uri(), options.keyPrefix(), "10000", "1", "1")) {
+                ChildJvm sleeper = ChildJvm.start(
+                        QueuingProcess.class, redis.uri(), options.keyPrefix(), "10000", "1", "1", "1")) {
             sleeper.awaitLine("ready", LIMIT);
             FencedLease held = locks.fenced(ACCOUNT).acquire();
             sleeper.send("go");

@@ -17,13 +17,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A process whose threads take one lock again and again, 1 ms each time. Arguments: URI, key prefix, lease in ms, threads, grants
- * for each thread. Says {@code ready}, begins when told to, and then says of each grant its token and when it was asked for and
+ * A process whose threads take one lock again and again. Arguments: URI, key prefix, lease in ms, threads, grants for each thread,
+ * how long each is held in ms. Says {@code ready}, begins when told to, and then says of each grant its token and when it was asked for and
  * granted: by {@link System#nanoTime()}, which all processes of one Linux machine share.
  */
 public final class QueuingProcess {
-
-    private static final long HOLD_NANOS = 1_000_000;
 
     private QueuingProcess() {}
 
@@ -51,13 +49,14 @@ public final class QueuingProcess {
                 .build();
         int threads = Integer.parseInt(args[3]);
         int grants = Integer.parseInt(args[4]);
+        Duration hold = Duration.ofMillis(Long.parseLong(args[5]));
         try (Locks locks = RedisLocks.connect(args[0], options)) {
             FencedLock lock = locks.fenced(Fixture.ACCOUNT);
             System.out.println("ready");
             BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             lines.readLine();
             List<Turn> turns = new ArrayList<>();
-            for (WaitingThread<List<Turn>> worker : start(lock, threads, grants)) {
+            for (WaitingThread<List<Turn>> worker : start(lock, threads, grants, hold)) {
                 turns.addAll(result(worker));
             }
             turns.forEach(System.out::println);
@@ -66,15 +65,16 @@ public final class QueuingProcess {
         }
     }
 
-    static List<WaitingThread<List<Turn>>> start(FencedLock lock, int threads, int grants) {
+    static List<WaitingThread<List<Turn>>> start(FencedLock lock, int threads, int grants, Duration hold) {
         List<WaitingThread<List<Turn>>> workers = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
-            workers.add(WaitingThread.start(() -> turns(lock, grants)));
+            workers.add(WaitingThread.start(() -> turns(lock, grants, hold.toNanos())));
         }
         return workers;
     }
 
-    private static List<Turn> turns(FencedLock lock, int grants) throws InterruptedException, ExecutionException {
+    private static List<Turn> turns(FencedLock lock, int grants, long hold)
+            throws InterruptedException, ExecutionException {
         List<Turn> turns = new ArrayList<>();
         for (int i = 0; i < grants; i++) {
             // It stands in the queue when this returns. A thread that the machine puts aside before that does not wait
@@ -84,8 +84,8 @@ public final class QueuingProcess {
             try (FencedLease lease = turn.get()) {
                 long granted = System.nanoTime();
                 turns.add(new Turn(lease.token().value(), asked, granted));
-                while (System.nanoTime() - granted < HOLD_NANOS) {
-                    LockSupport.parkNanos(HOLD_NANOS - (System.nanoTime() - granted));
+                while (System.nanoTime() - granted < hold) {
+                    LockSupport.parkNanos(hold - (System.nanoTime() - granted));
                 }
             }
         }
