@@ -3,17 +3,12 @@ package dev.fenceline.testkit;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
@@ -47,20 +42,13 @@ public final class S3FaultProxy implements AutoCloseable {
     }
 
     private final InetSocketAddress server;
-    private final ServerSocket listener;
-    private final Thread accepting;
-    private final Set<Socket> clients = ConcurrentHashMap.newKeySet();
+    private final LoopbackListener listener;
     private final List<S3Fault> faults = new CopyOnWriteArrayList<>();
     private final List<S3Request> requests = new CopyOnWriteArrayList<>();
 
     private S3FaultProxy(InetSocketAddress server) {
         this.server = server;
-        try {
-            listener = new ServerSocket(FreePorts.next(), 0, InetAddress.getLoopbackAddress());
-        } catch (IOException e) {
-            throw new UncheckedIOException("The fault proxy for S3 cannot listen.", e);
-        }
-        accepting = start("accept", this::accept);
+        this.listener = new LoopbackListener("fault proxy for S3", this::carry);
     }
 
     /**
@@ -80,7 +68,7 @@ public final class S3FaultProxy implements AutoCloseable {
      * @return {@code http://host:port}
      */
     public URI endpoint() {
-        return URI.create("http://" + LocalRedis.HOST + ":" + listener.getLocalPort());
+        return URI.create("http://" + LocalRedis.HOST + ":" + listener.port());
     }
 
     /**
@@ -266,52 +254,21 @@ public final class S3FaultProxy implements AutoCloseable {
     @Override
     public void close() {
         heal();
-        try {
-            listener.close();
-            for (Socket client : clients) {
-                client.close();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(this + " was not closed.", e);
-        }
-        Polling.until(this + " stops listening", Duration.ofSeconds(10), () -> !accepting.isAlive());
-    }
-
-    private void accept() {
-        while (!listener.isClosed()) {
-            try {
-                Socket client = listener.accept();
-                client.setTcpNoDelay(true);
-                clients.add(client);
-                if (listener.isClosed()) {
-                    client.close(); // accepted while all others were ended
-                    return;
-                }
-                start("link", () -> carry(client));
-            } catch (IOException e) {
-                return; // closed by close()
-            }
-        }
+        listener.close();
     }
 
     /** Carries one client's requests, one after the other, as HTTP/1.1 wants it. */
-    private void carry(Socket client) {
-        try (client) {
-            InputStream in = new BufferedInputStream(client.getInputStream());
-            boolean last = false;
-            while (!last) {
-                Optional<HttpMessage> message = HttpMessage.request(in, client.getOutputStream());
-                if (message.isEmpty()) {
-                    return;
-                }
-                S3Exchange exchange = new S3Exchange(message.get(), client, server);
-                carry(exchange);
-                last = exchange.isLast() || message.get().isLast();
+    private void carry(Socket client) throws IOException {
+        InputStream in = new BufferedInputStream(client.getInputStream());
+        boolean last = false;
+        while (!last) {
+            Optional<HttpMessage> message = HttpMessage.request(in, client.getOutputStream());
+            if (message.isEmpty()) {
+                return;
             }
-        } catch (IOException e) {
-            return; // the client or the store has gone; whoever is left sees the end of its connection
-        } finally {
-            clients.remove(client);
+            S3Exchange exchange = new S3Exchange(message.get(), client, server);
+            carry(exchange);
+            last = exchange.isLast() || message.get().isLast();
         }
     }
 
@@ -327,15 +284,8 @@ public final class S3FaultProxy implements AutoCloseable {
         }
     }
 
-    private Thread start(String purpose, Runnable work) {
-        Thread thread = new Thread(work, "s3-fault-proxy-" + listener.getLocalPort() + "-" + purpose);
-        thread.setDaemon(true);
-        thread.start();
-        return thread;
-    }
-
     @Override
     public String toString() {
-        return "fault proxy for S3 on port " + listener.getLocalPort() + " to " + server;
+        return "fault proxy for S3 on port " + listener.port() + " to " + server;
     }
 }

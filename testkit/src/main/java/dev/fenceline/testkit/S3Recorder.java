@@ -4,17 +4,12 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -27,23 +22,16 @@ import java.util.concurrent.ConcurrentHashMap;
 final class S3Recorder implements AutoCloseable {
 
     private final InetSocketAddress server;
-    private final ServerSocket listener;
-    private final Thread accepting;
-    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final LoopbackListener listener;
     private final Map<String, S3History> histories = new ConcurrentHashMap<>();
 
     S3Recorder(URI server) {
         this.server = new InetSocketAddress(server.getHost(), server.getPort());
-        try {
-            listener = new ServerSocket(FreePorts.next(), 0, InetAddress.getLoopbackAddress());
-        } catch (IOException e) {
-            throw new UncheckedIOException("The recorder of an S3 store cannot listen.", e);
-        }
-        accepting = start("accept", this::accept);
+        this.listener = new LoopbackListener("recorder of S3", this::carry);
     }
 
     URI endpoint() {
-        return URI.create("http://" + LocalRedis.HOST + ":" + listener.getLocalPort());
+        return URI.create("http://" + LocalRedis.HOST + ":" + listener.port());
     }
 
     S3History watch(String bucket, String key) {
@@ -55,55 +43,29 @@ final class S3Recorder implements AutoCloseable {
         return bucket + "/" + key;
     }
 
-    private void accept() {
-        while (!listener.isClosed()) {
-            try {
-                Socket client = listener.accept();
-                start("link", () -> carry(client));
-            } catch (IOException e) {
-                return; // closed by close()
-            }
-        }
-    }
-
-    private void carry(Socket client) {
-        try (client;
-                Socket store = new Socket()) {
-            sockets.add(client);
-            sockets.add(store);
-            if (listener.isClosed()) {
-                return; // accepted while all others were ended
-            }
-            client.setTcpNoDelay(true);
+    private void carry(Socket client) throws IOException {
+        try (Socket store = new Socket()) {
             store.setTcpNoDelay(true);
             store.connect(server);
             carry(client, store);
-        } catch (IOException e) {
-            return; // the client or the store has gone; whoever is left sees the end of its connection
-        } finally {
-            sockets.remove(client);
         }
     }
 
     private void carry(Socket client, Socket store) throws IOException {
         InputStream requests = new BufferedInputStream(client.getInputStream());
         InputStream answers = new BufferedInputStream(store.getInputStream());
-        try {
-            boolean last = false;
-            while (!last) {
-                Optional<HttpMessage> message = HttpMessage.request(requests, client.getOutputStream());
-                if (message.isEmpty()) {
-                    return;
-                }
-                S3Request request = S3Request.of(message.get());
-                message.get().writeTo(store.getOutputStream());
-                HttpMessage answer = HttpMessage.answer(answers, request.method());
-                record(request, message.get(), answer.status());
-                answer.writeTo(client.getOutputStream());
-                last = message.get().isLast() || answer.isLast();
+        boolean last = false;
+        while (!last) {
+            Optional<HttpMessage> message = HttpMessage.request(requests, client.getOutputStream());
+            if (message.isEmpty()) {
+                return;
             }
-        } finally {
-            sockets.remove(store);
+            S3Request request = S3Request.of(message.get());
+            message.get().writeTo(store.getOutputStream());
+            HttpMessage answer = HttpMessage.answer(answers, request.method());
+            record(request, message.get(), answer.status());
+            answer.writeTo(client.getOutputStream());
+            last = message.get().isLast() || answer.isLast();
         }
     }
 
@@ -134,28 +96,13 @@ final class S3Recorder implements AutoCloseable {
         }
     }
 
-    private Thread start(String purpose, Runnable work) {
-        Thread thread = new Thread(work, "s3-recorder-" + listener.getLocalPort() + "-" + purpose);
-        thread.setDaemon(true);
-        thread.start();
-        return thread;
-    }
-
     @Override
     public void close() {
-        try {
-            listener.close();
-            for (Socket socket : sockets) {
-                socket.close();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(this + " was not closed.", e);
-        }
-        Polling.until(this + " stops listening", Duration.ofSeconds(10), () -> !accepting.isAlive());
+        listener.close();
     }
 
     @Override
     public String toString() {
-        return "recorder of S3 on port " + listener.getLocalPort() + " in front of " + server;
+        return "recorder of S3 on port " + listener.port() + " in front of " + server;
     }
 }
