@@ -19,9 +19,9 @@ public final class YearReport {
      * Adds a line to the report of 2026. The client of S3 is that of the environment.
      *
      * @param args the URI of Redis, the name of a bucket and a line
-     * @throws Exception when the lock or the bucket cannot be had
+     * @throws InterruptedException while waiting for the lock
      */
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) throws InterruptedException {
         try (S3Client s3 = S3Client.create();
                 Locks locks = RedisLocks.connect(args[0])) {
             System.out.println(add(args[2], locks, s3, args[1]));
