@@ -52,14 +52,14 @@ class FairnessTest {
     void threeProcessesOfFourThreadsTakeTurns() {
         List<ChildJvm> processes = IntStream.range(0, 3)
                 .mapToObj(i -> ChildJvm.start(
-                        QueuingProcess.class, redis.uri(), options.keyPrefix(), "10000", "4", "25", "20"))
+                        QueuingProcess.class, redis.uri(), options.keyPrefix(), "10000", "4", "15", "20"))
                 .toList();
         List<Turn> turns = new ArrayList<>();
         try {
             processes.forEach(process -> process.awaitLine("ready", LIMIT));
             processes.forEach(process -> process.send("go"));
             for (ChildJvm process : processes) {
-                for (int i = 0; i < 100; i++) {
+                for (int i = 0; i < 60; i++) {
                     turns.add(Turn.parse(process.awaitLine("turn ", LIMIT)));
                 }
             }
