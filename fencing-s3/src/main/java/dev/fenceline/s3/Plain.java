@@ -4,6 +4,8 @@ import java.util.List;
 import software.amazon.awssdk.core.SdkPlugin;
 import software.amazon.awssdk.core.SdkServiceClientConfiguration;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.http.auth.spi.scheme.AuthSchemeOption;
 import software.amazon.awssdk.retries.DefaultRetryStrategy;
@@ -24,14 +26,25 @@ final class Plain {
     static final SdkPlugin BODY = Plain::body;
 
     /** Sent as it is, and once. */
-    static final SdkPlugin AND_ONCE = config -> {
-        body(config);
-        config.overrideConfiguration(config.overrideConfiguration().toBuilder()
-                .retryStrategy(DefaultRetryStrategy.doNotRetry())
-                .build());
-    };
+    static final SdkPlugin AND_ONCE = once(List.of());
 
     private Plain() {}
+
+    /** Sent as it is, and once; and it is heard of. */
+    static SdkPlugin andOnceHeardBy(ExecutionInterceptor hearing) {
+        return once(List.of(hearing));
+    }
+
+    /** In one step, since each makes the client settle its whole configuration anew. */
+    private static SdkPlugin once(List<ExecutionInterceptor> hearing) {
+        return config -> {
+            body(config);
+            ClientOverrideConfiguration.Builder override =
+                    config.overrideConfiguration().toBuilder().retryStrategy(DefaultRetryStrategy.doNotRetry());
+            hearing.forEach(override::addExecutionInterceptor);
+            config.overrideConfiguration(override.build());
+        };
+    }
 
     private static void body(SdkServiceClientConfiguration.Builder config) {
         S3ServiceClientConfiguration.Builder s3 = (S3ServiceClientConfiguration.Builder) config;

@@ -1,6 +1,5 @@
 package dev.fenceline.s3;
 
-import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
@@ -12,12 +11,6 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 final class Sending implements ExecutionInterceptor {
 
     private volatile boolean begun;
-
-    void on(AwsRequestOverrideConfiguration.Builder request) {
-        request.addPlugin(config -> config.overrideConfiguration(config.overrideConfiguration().toBuilder()
-                .addExecutionInterceptor(this)
-                .build()));
-    }
 
     @Override
     public void beforeTransmission(Context.BeforeTransmission context, ExecutionAttributes executionAttributes) {

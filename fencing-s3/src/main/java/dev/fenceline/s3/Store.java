@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.core.SdkPlugin;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.core.sync.ResponseTransformer;
@@ -63,7 +64,7 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
                 .key(key)
                 .contentLength((long) bytes.length)
                 .contentMD5(Digests.md5(bytes))
-                .overrideConfiguration(once(effort.timeout(), how.andThen(sending::on)));
+                .overrideConfiguration(limited(effort.timeout(), Plain.andOnceHeardBy(sending), how));
         try {
             PutObjectResponse answer = client.putObject(request.build(), RequestBody.fromBytes(bytes));
             if (answer.eTag() == null) {
@@ -136,14 +137,14 @@ record Store(S3Client client, String bucket, EtagForm etags, S3Encryption encryp
     }
 
     static AwsRequestOverrideConfiguration once(Duration timeout) {
-        return once(timeout, request -> {});
+        return limited(timeout, Plain.AND_ONCE, request -> {});
     }
 
-    private static AwsRequestOverrideConfiguration once(
-            Duration timeout, Consumer<AwsRequestOverrideConfiguration.Builder> how) {
+    private static AwsRequestOverrideConfiguration limited(
+            Duration timeout, SdkPlugin plain, Consumer<AwsRequestOverrideConfiguration.Builder> how) {
         AwsRequestOverrideConfiguration.Builder request = AwsRequestOverrideConfiguration.builder()
                 .apiCallTimeout(timeout)
-                .addPlugin(Plain.AND_ONCE);
+                .addPlugin(plain);
         how.accept(request);
         return request.build();
     }
