@@ -1,6 +1,5 @@
 package dev.fenceline.s3;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -9,14 +8,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
-import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
  * The body of the object in one gzip member, whose header carries the mark in its extra field (RFC 1952, 2.3.1.1).
  *
  * <p>One member and not two: several readers stop after an empty first one. Written by hand, since the JDK's writer knows no extra
- * field.
+ * field; and as one stored block, since packing so few bytes takes longer than sending them (decision 0038). Whatever way they were
+ * packed by another writer, they are read.
  */
 final class EnvelopeFormat implements Format<byte[]> {
 
@@ -26,6 +25,9 @@ final class EnvelopeFormat implements Format<byte[]> {
     private static final int MAX_EXTRA = 4 * 1024;
     private static final int FIXED = 12;
     private static final int TRAILER = 8;
+    // RFC 1951, 3.2.4: the last block and a stored one, its length, and that again with each bit turned.
+    private static final byte STORED = 1;
+    private static final int STORED_HEAD = 5;
     // The letters F and L.
     private static final short SUBFIELD = 'F' | 'L' << 8;
     // Compression 8 is deflate; of the flags only the one for the extra field; no time; no system.
@@ -54,36 +56,23 @@ final class EnvelopeFormat implements Format<byte[]> {
     @Override
     public byte[] encode(Document<byte[]> document) {
         byte[] header = document.header().text().getBytes(StandardCharsets.UTF_8);
-        byte[] deflated = deflate(document.payload());
+        byte[] body = document.payload();
         CRC32 crc = new CRC32();
-        crc.update(document.payload());
-        return ByteBuffer.allocate(FIXED + 4 + header.length + deflated.length + TRAILER)
+        crc.update(body);
+        return ByteBuffer.allocate(FIXED + 4 + header.length + STORED_HEAD + body.length + TRAILER)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .put(BEGIN)
                 .putShort((short) (4 + header.length))
                 .putShort(SUBFIELD)
                 .putShort((short) header.length)
                 .put(header)
-                .put(deflated)
+                .put(STORED)
+                .putShort((short) body.length)
+                .putShort((short) ~body.length)
+                .put(body)
                 .putInt((int) crc.getValue())
-                .putInt(document.payload().length)
+                .putInt(body.length)
                 .array();
-    }
-
-    private static byte[] deflate(byte[] body) {
-        Deflater deflater = new Deflater(Deflater.DEFAULT_COMPRESSION, true);
-        try {
-            deflater.setInput(body);
-            deflater.finish();
-            ByteArrayOutputStream deflated = new ByteArrayOutputStream();
-            byte[] buffer = new byte[4096];
-            while (!deflater.finished()) {
-                deflated.write(buffer, 0, deflater.deflate(buffer));
-            }
-            return deflated.toByteArray();
-        } finally {
-            deflater.end();
-        }
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.fenceline.FencingToken;
 import dev.fenceline.LockName;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
 import java.util.UUID;
@@ -152,7 +153,8 @@ record Header(S3Format format, FencingToken token, UUID writeId, List<UUID> repl
     }
 
     static String hex(UUID id) {
-        return id.toString().replace("-", "");
+        HexFormat digits = HexFormat.of();
+        return digits.toHexDigits(id.getMostSignificantBits()) + digits.toHexDigits(id.getLeastSignificantBits());
     }
 
     static UUID id(String hex) {

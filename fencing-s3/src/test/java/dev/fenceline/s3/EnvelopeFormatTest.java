@@ -10,12 +10,17 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.zip.Deflater;
+import java.util.zip.DeflaterOutputStream;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class EnvelopeFormatTest {
 
@@ -68,6 +73,36 @@ class EnvelopeFormatTest {
             assertThat(new GZIPInputStream(new ByteArrayInputStream(bytes)).readAllBytes())
                     .isEqualTo(body);
         }
+    }
+
+    /** Other writers may pack it, and so did earlier releases. */
+    @ParameterizedTest
+    @ValueSource(ints = {Deflater.NO_COMPRESSION, Deflater.BEST_SPEED, Deflater.BEST_COMPRESSION})
+    void howeverABodyIsPackedItIsRead(int level) throws IOException {
+        byte[] body = "some text, some text, some text".getBytes(StandardCharsets.UTF_8);
+        byte[] stored = format.encode(document(body));
+        int packedAt = stored.length - 8 - body.length - 5;
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        packed.write(stored, 0, packedAt);
+        Deflater deflater = new Deflater(level, true);
+        DeflaterOutputStream blocks = new DeflaterOutputStream(packed, deflater, true);
+        for (byte each : body) {
+            blocks.write(each);
+            blocks.flush(); // a block for each of them
+        }
+        blocks.finish();
+        deflater.end();
+        packed.write(stored, stored.length - 8, 8);
+        assertThat(format.decode(packed.toByteArray(), Attributes.none()).payload())
+                .isEqualTo(body);
+    }
+
+    /** Of the way that a release of Java packs a body nothing is to be seen: the same write is the same bytes wherever it is sent from. */
+    @Test
+    void aBodyIsOneStoredBlock() {
+        byte[] bytes = format.encode(document("abc".getBytes(StandardCharsets.UTF_8)));
+        assertThat(HexFormat.of().formatHex(bytes, bytes.length - 16, bytes.length))
+                .isEqualTo("01" + "0300" + "fcff" + "616263" + "c2412435" + "03000000");
     }
 
     @Test
