@@ -86,6 +86,16 @@ record FaultCase(FaultStep step, Harm harm, Times times) {
      */
     record Ending(Told told, Optional<Resolution> resolved, long times, List<Written> versions) {}
 
+    /** Whether it mostly waits: for timeouts, or for the end of what may be tried against a fault that happens each time. */
+    boolean waits() {
+        return step.isSlow() || harm.isSlow() || times == Times.EACH;
+    }
+
+    /** Whether it waits for a timeout each time. */
+    boolean waitsLongest() {
+        return harm.isSlow() && times == Times.EACH;
+    }
+
     /** Runs until the fault has happened: on a machine that is very slow a session may give up before it comes to this step. */
     Ending run(FaultStore store) {
         for (int i = 1; i < TRIES; i++) {

@@ -6,6 +6,7 @@ import dev.fenceline.s3.FaultStep.Operation;
 import dev.fenceline.testkit.SharedServers;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,18 +35,13 @@ final class FaultTable implements AutoCloseable {
         table.warmUp();
         ExecutorService computing = Executors.newFixedThreadPool(3);
         ExecutorService waiting = Executors.newFixedThreadPool(24);
-        ExecutorService sending = Executors.newFixedThreadPool(2);
+        ExecutorService sending = Executors.newFixedThreadPool(4);
         try {
             Map<FaultCase, Future<Ending>> running = new LinkedHashMap<>();
-            for (FaultStep step : FaultStep.values()) {
-                for (Harm harm : Harm.values()) {
-                    for (Times times : Times.values()) {
-                        FaultCase one = new FaultCase(step, harm, times);
-                        ExecutorService few = step.operation() == Operation.WRITE_PARTS ? sending : computing;
-                        ExecutorService threads = few == computing && (step.isSlow() || harm.isSlow()) ? waiting : few;
-                        running.put(one, threads.submit(() -> one.run(table.store)));
-                    }
-                }
+            for (FaultCase one : longestFirst()) {
+                ExecutorService few = one.step().operation() == Operation.WRITE_PARTS ? sending : computing;
+                ExecutorService threads = few == computing && one.waits() ? waiting : few;
+                running.put(one, threads.submit(() -> one.run(table.store)));
             }
             for (Map.Entry<FaultCase, Future<Ending>> one : running.entrySet()) {
                 table.endings.put(one.getKey(), ending(one.getKey(), one.getValue()));
@@ -56,6 +52,15 @@ final class FaultTable implements AutoCloseable {
             waiting.shutdownNow();
             sending.shutdownNow();
         }
+    }
+
+    /** All cases, and first those that wait for a timeout again and again. */
+    private static List<FaultCase> longestFirst() {
+        return Arrays.stream(FaultStep.values())
+                .flatMap(step -> Arrays.stream(Harm.values())
+                        .flatMap(harm -> Arrays.stream(Times.values()).map(times -> new FaultCase(step, harm, times))))
+                .sorted(Comparator.comparing(FaultCase::waitsLongest).reversed())
+                .toList();
     }
 
     private void warmUp() {
@@ -83,7 +88,7 @@ final class FaultTable implements AutoCloseable {
         return ending;
     }
 
-    /** The cases whose ending is another than these rows of tables say, in the order of {@link #markdown()}. */
+    /** The cases whose ending is another than these rows of tables say. */
     List<FaultCase> different(List<String> rows) {
         return endings.keySet().stream()
                 .filter(one ->
