@@ -78,10 +78,10 @@ class KeeperTest {
         LockOptions options = Fixture.options().build();
         try (Locks locks = RedisLocks.connect(redis.uri(), options)) {
             List<WaitingThread<Integer>> workers = new ArrayList<>();
-            for (int from = 0; from < 100_000; from += 25_000) {
+            for (int from = 0; from < 100_000; from += 5_000) {
                 int first = from;
                 workers.add(WaitingThread.start(() -> {
-                    for (int i = first; i < first + 25_000; i++) {
+                    for (int i = first; i < first + 5_000; i++) {
                         locks.fenced(LockName.of("order", i)).acquire().close();
                     }
                     return first;
