@@ -12,11 +12,15 @@ import dev.fenceline.testkit.EmbeddedServers;
 import dev.fenceline.testkit.RedisProcess;
 import dev.fenceline.testkit.RedisSpec;
 import dev.fenceline.testkit.Servers;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.redisson.Redisson;
 import org.redisson.RedissonRedLock;
@@ -31,6 +35,9 @@ final class IndependentMasters implements Scenario {
 
     /** Who runs. */
     private enum Way {
+        PING_SINGLE("PING and PING by Lettuce, one server"),
+        PING_THREE("PING and PING at each of 3, two answers awaited"),
+        PING_FIVE("PING and PING at each of 5, three answers awaited"),
         SINGLE("Fenceline, one server"),
         THREE("Fenceline, Redlock of 3"),
         FIVE("Fenceline, Redlock of 5"),
@@ -93,6 +100,7 @@ final class IndependentMasters implements Scenario {
     private static final class Parties implements AutoCloseable {
 
         private final EmbeddedServers servers = Servers.embedded();
+        private final RedisClient lettuce = RedisClient.create();
         private final List<RedissonClient> clients = new ArrayList<>();
         private final List<Locks> locks = new ArrayList<>();
         private final Map<Way, Mutex> mutexes = new EnumMap<>(Way.class);
@@ -107,6 +115,12 @@ final class IndependentMasters implements Scenario {
                 config.useSingleServer().setAddress(node);
                 clients.add(Redisson.create(config));
             }
+            List<RedisAsyncCommands<String, String>> connected = nodes.stream()
+                    .map(node -> lettuce.connect(RedisURI.create(node)).async())
+                    .toList();
+            mutexes.put(Way.PING_SINGLE, pings(connected.subList(0, 1)));
+            mutexes.put(Way.PING_THREE, pings(connected.subList(0, 3)));
+            mutexes.put(Way.PING_FIVE, pings(connected));
             // K is zero, as in the other scenarios. The node timeout is no part of what is measured; a busy machine
             // must not end a run.
             mutexes.put(Way.SINGLE, fenceline(RedisLocks.connect(nodes.get(0), options("single"))));
@@ -129,6 +143,22 @@ final class IndependentMasters implements Scenario {
                     .nodeTimeout(Duration.ofMillis(500))
                     .firstStart()
                     .connect();
+        }
+
+        /** The least that it costs to ask all of them twice and to hear a majority, through this client on this machine. */
+        private static Mutex pings(List<RedisAsyncCommands<String, String>> nodes) {
+            return () -> {
+                ping(nodes);
+                return () -> ping(nodes);
+            };
+        }
+
+        private static void ping(List<RedisAsyncCommands<String, String>> nodes) throws InterruptedException {
+            CountDownLatch majority = new CountDownLatch(nodes.size() / 2 + 1);
+            for (RedisAsyncCommands<String, String> node : nodes) {
+                var unused = node.ping().thenRun(majority::countDown);
+            }
+            majority.await();
         }
 
         private Mutex fenceline(Locks connected) {
@@ -164,6 +194,7 @@ final class IndependentMasters implements Scenario {
         public void close() {
             locks.forEach(Locks::close);
             clients.forEach(RedissonClient::shutdown);
+            lettuce.shutdown();
             servers.close();
         }
     }

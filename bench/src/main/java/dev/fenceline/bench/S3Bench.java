@@ -34,6 +34,7 @@ final class S3Bench implements AutoCloseable {
     private final Random random = new Random(7);
     private long lastToken;
     private ObjectClaim writing;
+    private String etag = "";
 
     S3Bench(AtomicS3 store, URI endpoint, S3Setup<?> setup, int bytes) {
         this.client = S3Client.builder()
@@ -48,6 +49,8 @@ final class S3Bench implements AutoCloseable {
         this.body = new byte[bytes];
         this.writing = fence.claim(token(), "written");
         put();
+        etag = client.putObject(put -> put.bucket(bucket).key("conditional"), RequestBody.fromBytes(body))
+                .eTag();
         write();
     }
 
@@ -64,6 +67,7 @@ final class S3Bench implements AutoCloseable {
         random.nextBytes(body);
         return switch (form) {
             case PUT -> timed(this::put);
+            case CONDITIONAL -> timed(this::putIfMatch);
             case WRITE -> timed(this::write);
             case CLAIM -> timed(() -> fence.claim(token(), "claimed"));
             case STALE -> stale();
@@ -89,6 +93,11 @@ final class S3Bench implements AutoCloseable {
 
     private void put() {
         client.putObject(put -> put.bucket(bucket).key("plain"), RequestBody.fromBytes(body));
+    }
+
+    private void putIfMatch() {
+        etag = client.putObject(put -> put.bucket(bucket).key("conditional").ifMatch(etag), RequestBody.fromBytes(body))
+                .eTag();
     }
 
     private void write() {

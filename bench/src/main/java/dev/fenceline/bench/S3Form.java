@@ -5,6 +5,8 @@ import java.util.Optional;
 /** What is done to an object, with the fence and without. */
 enum S3Form {
     PUT("plain PUT"),
+    /** What the store by itself takes for the condition that a fence needs. */
+    CONDITIONAL("PUT with If-Match"),
     WRITE("fenced write, ETag cached"),
     CLAIM("claim"),
     STALE("write that is refused as stale"),

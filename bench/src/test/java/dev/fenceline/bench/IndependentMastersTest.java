@@ -32,6 +32,7 @@ class IndependentMastersTest {
         Section section = new IndependentMasters().run(settings);
 
         assertThat(section.body())
+                .contains("| PING and PING at each of 3, two answers awaited | ")
                 .contains("| Fenceline, one server | ")
                 .contains("| Fenceline, Redlock of 5 | ")
                 .contains("| Redisson RedLock of 5 | ");
