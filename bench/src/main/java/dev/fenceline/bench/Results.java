@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What has been found so far, one file for each scenario, so that scenarios can be run one by one and the page still has the
- * targets of all. They are left as they are while a scenario has no file: a table of some would pass for one of all.
+ * What has been found so far, one file for each scenario, so that scenarios can be run one by one. Each says on which machine it
+ * was found, and what came out of the design's limits.
  */
 final class Results {
 
@@ -26,27 +26,23 @@ final class Results {
     }
 
     void add(Section section, Settings settings) throws IOException {
-        String rows = section.targets().stream().map(Target::row).collect(Collectors.joining("\n"));
-        Files.writeString(folder.resolve(section.id() + ".md"), section.body().strip() + "\n\n" + how(settings) + "\n");
-        Files.writeString(folder.resolve(section.id() + ".targets"), rows);
+        String targets = section.targets().isEmpty()
+                ? ""
+                : section.targets().stream().map(Target::row).collect(Collectors.joining("\n", HEAD, "\n\n"));
+        Files.writeString(
+                folder.resolve(section.id() + ".md"),
+                section.body().strip() + "\n\n" + targets + how(settings) + "\n" + machine() + "\n");
     }
 
     /** The blocks for the page. */
     Map<String, String> blocks(List<String> scenarios) throws IOException {
         Map<String, String> blocks = new LinkedHashMap<>();
-        StringBuilder targets = new StringBuilder(HEAD);
         for (String scenario : scenarios) {
-            Path body = folder.resolve(scenario + ".md");
-            if (Files.exists(body)) {
-                blocks.put(scenario, Files.readString(body));
-                String rows = Files.readString(folder.resolve(scenario + ".targets"));
-                targets.append(rows).append(rows.isEmpty() ? "" : "\n");
+            Path found = folder.resolve(scenario + ".md");
+            if (Files.exists(found)) {
+                blocks.put(scenario, Files.readString(found));
             }
         }
-        if (blocks.keySet().containsAll(scenarios)) {
-            blocks.put("targets", targets.toString());
-        }
-        blocks.put("machine", machine());
         return blocks;
     }
 
@@ -64,10 +60,10 @@ final class Results {
 
     private static String machine() throws IOException {
         Runtime runtime = Runtime.getRuntime();
-        return "- " + runtime.availableProcessors() + " processors: " + processor() + "\n- "
+        return runtime.availableProcessors() + " processors: " + processor() + "; "
                 + System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
-                + System.getProperty("os.arch") + "\n- Java " + Runtime.version() + ", "
-                + System.getProperty("java.vm.name");
+                + System.getProperty("os.arch") + "; Java " + Runtime.version() + ", "
+                + System.getProperty("java.vm.name") + ".";
     }
 
     private static String processor() throws IOException {
