@@ -5,7 +5,7 @@ import java.lang.System.Logger.Level;
 
 /**
  * Writes events to the logger {@code dev.fenceline} of the platform ({@link System.Logger}), each with a stable code to
- * search and alert for. On by default.
+ * search and alert for. On by default. What to do about which is in {@code docs/operations.md}, "In the log".
  *
  * <p>A refused stale writer is a warning: the fence did its work, and somebody should look at what was paused.
  *
@@ -40,8 +40,10 @@ public final class LoggingListener implements FencelineListener {
         } else if (event instanceof FencelineEvent.IncarnationChanged changed) {
             log(
                     Level.INFO,
-                    "FENCELINE-104 lock server " + changed.server() + " is a new incarnation, tokens jump ahead: "
-                            + changed.incarnation());
+                    "FENCELINE-104 " + changed.server()
+                            + " was restarted, was promoted or lost its data since it was last"
+                            + " seen; new tokens are above all that it can have granted, and nothing is to be done. It is "
+                            + changed.incarnation() + " now");
         } else if (event instanceof FencelineEvent.UnsafeSetting unsafe) {
             log(
                     Level.WARNING,

@@ -2,14 +2,21 @@ package dev.fenceline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class ListenerTest {
@@ -104,6 +111,37 @@ class ListenerTest {
                 .startsWith("FENCELINE-107 work under 'account:42' runs without the lock")
                 .contains("no answer");
         assertThat(records.get(1).getMessage()).startsWith("FENCELINE-107 work under 'account:42' is skipped");
+    }
+
+    @Test
+    void aServerThatIsAnotherOneNowIsNoAlarm() {
+        assertThat(logged(new FencelineEvent.IncarnationChanged("Redis at cache-1:6379", "4f0c|9b1e")))
+                .singleElement()
+                .satisfies(r -> {
+                    assertThat(r.getLevel()).isEqualTo(Level.INFO);
+                    assertThat(r.getMessage())
+                            .isEqualTo(
+                                    "FENCELINE-104 Redis at cache-1:6379 was restarted, was promoted or lost its data since it"
+                                            + " was last seen; new tokens are above all that it can have granted, and nothing is to be done. It is"
+                                            + " 4f0c|9b1e now");
+                });
+    }
+
+    /** Whoever is woken by a code looks it up. */
+    @Test
+    void thePageForOperatorsSaysOfEachCodeWhatToDo() throws IOException {
+        Set<String> logged = codes(Path.of("src/main/java/dev/fenceline/LoggingListener.java"), "\"(FENCELINE-\\d+) ");
+        assertThat(logged).hasSizeGreaterThan(8);
+        assertThat(codes(Path.of("../docs/operations.md"), "\n\\| `(FENCELINE-\\d+)` \\|"))
+                .isEqualTo(logged);
+    }
+
+    private static Set<String> codes(Path file, String pattern) throws IOException {
+        return Pattern.compile(pattern)
+                .matcher(Files.readString(file))
+                .results()
+                .map(code -> code.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     @Test
