@@ -5,6 +5,7 @@ import dev.fenceline.Hold;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +62,8 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
     public Optional<S3Content> read(String key) {
         return reading.take(
                 requireKey(key),
-                (objects, mark) -> reading.data().read(PointerReading.only(objects, store.resource(key)), mark));
+                (objects, mark) ->
+                        reading.data().read(PointerReading.only(objects, store.resource(key), "readAll"), mark));
     }
 
     /**
@@ -87,14 +89,39 @@ public final class PointerFence extends ObjectFence<PointerClaim> {
      *
      * @param key of the pointer
      * @return to be closed; empty when nothing was written yet, or it was deleted
-     * @throws IllegalStateException when there are several objects
+     * @throws IllegalStateException when there are several objects; see {@link #open(String, String)}
      * @throws dev.fenceline.BackendUnavailableException when the store does not answer
      * @throws dev.fenceline.BackendMisconfiguredException as {@link #readAll}
      */
     public Optional<S3Stream> open(String key) {
         return reading.take(
                 requireKey(key),
-                (objects, mark) -> reading.data().open(PointerReading.only(objects, store.resource(key))));
+                (objects, mark) -> reading.data()
+                        .open(PointerReading.only(objects, store.resource(key), "readAll, or open with a name")));
+    }
+
+    /**
+     * Opens one of several objects as a stream; see {@link #open(String)}.
+     *
+     * <p><b>Not guaranteed:</b> that two calls see the same write. {@link #readAll} takes all objects of one.
+     *
+     * @param key of the pointer
+     * @param name of the object
+     * @return to be closed; empty when there is no object of this name
+     * @throws dev.fenceline.BackendUnavailableException when the store does not answer
+     * @throws dev.fenceline.BackendMisconfiguredException as {@link #readAll}
+     */
+    public Optional<S3Stream> open(String key, String name) {
+        Objects.requireNonNull(name, "The name of the object is null.");
+        return reading.<Optional<S3Stream>>take(requireKey(key), (objects, mark) -> {
+                    for (DataObject object : objects) {
+                        if (object.name().equals(name)) {
+                            return Optional.of(reading.data().open(object));
+                        }
+                    }
+                    return Optional.empty();
+                })
+                .flatMap(found -> found);
     }
 
     /**

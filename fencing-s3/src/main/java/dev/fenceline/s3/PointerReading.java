@@ -71,8 +71,8 @@ record PointerReading(Reading<List<DataObject>> reading, DataStore data) {
     }
 
     /** The one object that there is. */
-    static DataObject only(List<DataObject> objects, String resource) {
-        requireOne("Read", objects, resource, "readAll");
+    static DataObject only(List<DataObject> objects, String resource, String instead) {
+        requireOne("Read", objects, resource, instead);
         return objects.get(0);
     }
 

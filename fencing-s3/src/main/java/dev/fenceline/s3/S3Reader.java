@@ -69,7 +69,8 @@ public final class S3Reader {
         if (found.isPresent() && format(key, found.get()) == S3Format.POINTER) {
             return pointers.take(
                     key,
-                    (objects, mark) -> pointers.data().read(PointerReading.only(objects, store.resource(key)), mark));
+                    (objects, mark) ->
+                            pointers.data().read(PointerReading.only(objects, store.resource(key), "readAll"), mark));
         }
         return found.flatMap(
                 envelope -> EnvelopeClaim.content(Formats.ENVELOPE.decode(envelope.bytes(), envelope.attributes())));

@@ -154,6 +154,22 @@ class PointerFenceTest extends ThroughProxy {
                 .hasMessageContaining("a name has 0 characters");
     }
 
+    @Test
+    void oneOfSeveralObjectsIsReadAsAStream() throws IOException {
+        claim.write(Map.of("a", S3Body.of("a1").contentType("text/a"), "b", S3Body.of("b1")));
+        try (S3Stream stream = fence.open(key, "a").orElseThrow()) {
+            assertThat(stream.contentType()).contains("text/a");
+            assertThat(new String(stream.readAllBytes(), StandardCharsets.UTF_8))
+                    .isEqualTo("a1");
+        }
+        assertThat(fence.open(key, "c")).isEmpty();
+        assertThatThrownBy(() -> fence.open(key))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageEndingWith("use readAll, or open with a name.");
+        claim.delete();
+        assertThat(fence.open(key, "a")).isEmpty();
+    }
+
     private static Map<String, String> texts(Map<String, S3Content> contents) {
         return contents.entrySet().stream()
                 .collect(java.util.stream.Collectors.toMap(

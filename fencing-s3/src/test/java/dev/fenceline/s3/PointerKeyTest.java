@@ -28,6 +28,7 @@ class PointerKeyTest {
                 () -> fence.read(key),
                 () -> fence.readAll(key),
                 () -> fence.open(key),
+                () -> fence.open(key, "a"),
                 () -> fence.locate(key),
                 () -> fence.cleanUp(key, Duration.ZERO));
         for (ThrowingCallable use : uses) {
