@@ -73,7 +73,7 @@ public final class QueuingProcess {
         return workers;
     }
 
-    private static List<Turn> turns(FencedLock lock, int grants, long hold)
+    private static List<Turn> turns(FencedLock lock, int grants, long holdNanos)
             throws InterruptedException, ExecutionException {
         List<Turn> turns = new ArrayList<>();
         for (int i = 0; i < grants; i++) {
@@ -84,8 +84,8 @@ public final class QueuingProcess {
             try (FencedLease lease = turn.get()) {
                 long granted = System.nanoTime();
                 turns.add(new Turn(lease.token().value(), asked, granted));
-                while (System.nanoTime() - granted < hold) {
-                    LockSupport.parkNanos(hold - (System.nanoTime() - granted));
+                while (System.nanoTime() - granted < holdNanos) {
+                    LockSupport.parkNanos(holdNanos - (System.nanoTime() - granted));
                 }
             }
         }
