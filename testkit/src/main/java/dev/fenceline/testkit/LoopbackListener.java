@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Accepts connections on a free port of the loopback address, carries each in a thread of its own, and can end them all. */
+/** Accepts connections on a free port of the loopback address, carries each in a thread of its own, and ends them all. */
 final class LoopbackListener implements AutoCloseable {
 
     /** What is done with a connection. Returns when it is over; a client or a server that goes away is no failure. */
@@ -47,6 +47,7 @@ final class LoopbackListener implements AutoCloseable {
         while (!listener.isClosed()) {
             try {
                 Socket client = listener.accept();
+                sockets.add(client);
                 start("link", () -> carry(client));
             } catch (IOException e) {
                 return; // closed by close()
@@ -55,25 +56,16 @@ final class LoopbackListener implements AutoCloseable {
     }
 
     private void carry(Socket client) {
-        try (Socket ours = admitted(client)) {
-            if (!ours.isClosed()) {
-                carrier.carry(ours);
+        try (client) {
+            if (!listener.isClosed()) { // else accepted while all others were ended
+                client.setTcpNoDelay(true);
+                carrier.carry(client);
             }
         } catch (IOException e) {
             return; // one side has gone; whoever is left sees the end of its connection
         } finally {
             sockets.remove(client);
         }
-    }
-
-    /** Ends with all others, and at once where these have ended just now. */
-    private Socket admitted(Socket socket) throws IOException {
-        socket.setTcpNoDelay(true);
-        sockets.add(socket);
-        if (listener.isClosed()) {
-            socket.close();
-        }
-        return socket;
     }
 
     private Thread start(String purpose, Runnable work) {
@@ -83,7 +75,7 @@ final class LoopbackListener implements AutoCloseable {
         return thread;
     }
 
-    /** Stops listening and ends all connections. Idempotent. */
+    /** Stops listening and ends all connections of clients. Idempotent. */
     @Override
     public void close() {
         try {
