@@ -131,8 +131,8 @@ final class Network {
         }
     }
 
-    /** Closes at once, with these as the last connections. */
-    void end(List<Link> links, Duration limit) {
+    /** Closes the last connections and ends; for whoever has had a look. */
+    void disconnect(List<Link> links, Duration limit) {
         close();
         shutDown(
                 CompletableFuture.allOf(links.stream()

@@ -42,7 +42,7 @@ final class RedlockFirstStart {
                 start.mark();
             }
         } finally {
-            network.end(start.links, options.commandTimeout());
+            network.disconnect(start.links, options.commandTimeout());
         }
     }
 

@@ -53,7 +53,8 @@ final class RedlockLook {
             }
             return List.copyOf(states);
         } finally {
-            network.end(
+            network.close(); // first: what connects from now on would not be in this list
+            network.disconnect(
                     links.stream()
                             .filter(link -> link.isDone() && !link.isCompletedExceptionally())
                             .map(CompletableFuture::join)
