@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fenceline.FencedLease;
 import dev.fenceline.FencedLock;
-import dev.fenceline.LockName;
 import dev.fenceline.LockNotAcquiredException;
 import dev.fenceline.Locks;
 import java.time.Duration;
@@ -48,7 +47,7 @@ class RedlockContentionTest extends RedlockThroughProxies {
         }
     }
 
-    /** A lock that is taken at two nodes by one and at two by another has no holder; each gives up what it has. */
+    /** Two nodes are left where somebody else has three: no majority, and what was granted by two is given up. */
     @Test
     void whoGetsNoMajorityGivesUpWhatItHas() {
         FencedLock lock = connect(impatient(), IMPATIENT).fenced(ACCOUNT);
@@ -66,8 +65,7 @@ class RedlockContentionTest extends RedlockThroughProxies {
                     return true;
                 }))
                 .contains(true);
-        LockName name = LockName.of("account", 43);
-        assertThat(FiveServers.taken(options, name)).isZero();
+        eventually("only the other has anything", () -> taken() == 2);
     }
 
     @Test
