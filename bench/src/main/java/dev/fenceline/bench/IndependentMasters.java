@@ -21,6 +21,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.redisson.Redisson;
 import org.redisson.RedissonRedLock;
@@ -156,9 +157,11 @@ final class IndependentMasters implements Scenario {
         private static void ping(List<RedisAsyncCommands<String, String>> nodes) throws InterruptedException {
             CountDownLatch majority = new CountDownLatch(nodes.size() / 2 + 1);
             for (RedisAsyncCommands<String, String> node : nodes) {
-                var unused = node.ping().thenRun(majority::countDown);
+                var unused = node.ping().whenComplete((pong, thrown) -> majority.countDown());
             }
-            majority.await();
+            if (!majority.await(10, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("No majority of " + nodes.size() + " servers has answered to PING.");
+            }
         }
 
         private Mutex fenceline(Locks connected) {

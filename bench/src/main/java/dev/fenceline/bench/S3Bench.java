@@ -34,7 +34,7 @@ final class S3Bench implements AutoCloseable {
     private final Random random = new Random(7);
     private long lastToken;
     private ObjectClaim writing;
-    private String etag = "";
+    private String etag;
 
     S3Bench(AtomicS3 store, URI endpoint, S3Setup<?> setup, int bytes) {
         this.client = S3Client.builder()
@@ -49,7 +49,7 @@ final class S3Bench implements AutoCloseable {
         this.body = new byte[bytes];
         this.writing = fence.claim(token(), "written");
         put();
-        etag = client.putObject(put -> put.bucket(bucket).key("conditional"), RequestBody.fromBytes(body))
+        this.etag = client.putObject(put -> put.bucket(bucket).key("conditional"), RequestBody.fromBytes(body))
                 .eTag();
         write();
     }

@@ -41,7 +41,7 @@ record Target(String what, double bound, Side side, double measured, String text
         return side == Side.AT_MOST ? measured <= bound : measured >= bound;
     }
 
-    /** One row of the table of targets. */
+    /** One row of a table of targets. */
     String row() {
         String limit = bound == Math.rint(bound)
                 ? String.format(Locale.ROOT, "%,.0f", bound)

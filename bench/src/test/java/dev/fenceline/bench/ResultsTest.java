@@ -29,7 +29,7 @@ class ResultsTest {
         assertThat(results.blocks(SCENARIOS).get("first"))
                 .startsWith("a table\n\n| target | limit |")
                 .contains("\n| a | ≤ 1 | 0.90 (0.80–1.10) | met |\n\n2 rounds ")
-                .contains("seed 17; ", " processors: ", "; Java 17")
+                .contains("seed 17; ", " processors: ", "; Java " + Runtime.version())
                 .endsWith(".\n");
 
         results.add(new Section("second", "another", List.of()), SETTINGS);

@@ -14,8 +14,7 @@ import java.util.zip.Inflater;
  * The body of the object in one gzip member, whose header carries the mark in its extra field (RFC 1952, 2.3.1.1).
  *
  * <p>One member and not two: several readers stop after an empty first one. Written by hand, since the JDK's writer knows no extra
- * field; and as one stored block, since packing so few bytes takes longer than sending them (decision 0038). Whatever way they were
- * packed by another writer, they are read.
+ * field; and as one stored block (decision 0038), which {@link #MAX_BODY} fits into. However another writer has packed it, it is read.
  */
 final class EnvelopeFormat implements Format<byte[]> {
 

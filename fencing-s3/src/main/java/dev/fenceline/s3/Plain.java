@@ -35,7 +35,7 @@ final class Plain {
         return once(List.of(hearing));
     }
 
-    /** In one step, since each makes the client settle its whole configuration anew. */
+    /** One plugin and not one for each purpose, since with each the client settles its whole configuration anew. */
     private static SdkPlugin once(List<ExecutionInterceptor> hearing) {
         return config -> {
             body(config);

@@ -148,7 +148,7 @@ record Race(Store store, Duration requestTimeout, Consumer<AwsRequestOverrideCon
         }
     }
 
-    /** Does not shrink when it is packed. */
+    /** Unlike that of any other writer. */
     private static byte[] body() {
         byte[] body = new byte[Meeting.BODY];
         ThreadLocalRandom.current().nextBytes(body);

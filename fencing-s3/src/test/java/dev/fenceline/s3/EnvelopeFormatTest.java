@@ -75,26 +75,42 @@ class EnvelopeFormatTest {
         }
     }
 
-    /** Other writers may pack it, and so did earlier releases. */
+    /** A writer in another language may pack it: in stored blocks, with the fixed codes, or with codes of its own. */
     @ParameterizedTest
     @ValueSource(ints = {Deflater.NO_COMPRESSION, Deflater.BEST_SPEED, Deflater.BEST_COMPRESSION})
     void howeverABodyIsPackedItIsRead(int level) throws IOException {
-        byte[] body = "some text, some text, some text".getBytes(StandardCharsets.UTF_8);
+        byte[] few = "some text, some text, some text".getBytes(StandardCharsets.UTF_8);
+        assertThat(read(few, level, Blocks.EACH_BYTE)).isEqualTo(few);
+        byte[] most = "Some more text, of which there is so much that codes of its own pay. "
+                .repeat(300)
+                .substring(0, EnvelopeFormat.MAX_BODY)
+                .getBytes(StandardCharsets.UTF_8);
+        assertThat(read(most, level, Blocks.ONE)).isEqualTo(most);
+    }
+
+    private enum Blocks {
+        ONE,
+        EACH_BYTE
+    }
+
+    /** What is read of the body once another writer has packed it. */
+    private byte[] read(byte[] body, int level, Blocks blocks) throws IOException {
         byte[] stored = format.encode(document(body));
         int packedAt = stored.length - 8 - body.length - 5;
         ByteArrayOutputStream packed = new ByteArrayOutputStream();
         packed.write(stored, 0, packedAt);
         Deflater deflater = new Deflater(level, true);
-        DeflaterOutputStream blocks = new DeflaterOutputStream(packed, deflater, true);
+        DeflaterOutputStream packing = new DeflaterOutputStream(packed, deflater, true);
         for (byte each : body) {
-            blocks.write(each);
-            blocks.flush(); // a block for each of them
+            packing.write(each);
+            if (blocks == Blocks.EACH_BYTE) {
+                packing.flush();
+            }
         }
-        blocks.finish();
+        packing.finish();
         deflater.end();
         packed.write(stored, stored.length - 8, 8);
-        assertThat(format.decode(packed.toByteArray(), Attributes.none()).payload())
-                .isEqualTo(body);
+        return format.decode(packed.toByteArray(), Attributes.none()).payload();
     }
 
     /** Of the way that a release of Java packs a body nothing is to be seen: the same write is the same bytes wherever it is sent from. */

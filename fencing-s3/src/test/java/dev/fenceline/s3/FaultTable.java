@@ -29,7 +29,10 @@ final class FaultTable implements AutoCloseable {
     private final FaultStore store = new FaultStore(SharedServers.s3(), PATIENCE);
     private final Map<FaultCase, Ending> endings = new LinkedHashMap<>();
 
-    /** Runs all cases. Most of those that wait for timeouts do so at the same time; the others would only be in each other's way. */
+    /**
+     * Runs all cases. Those that mostly wait, for timeouts or between attempts, do so at the same time; the others would only be in each other's
+     * way, above all those that send parts.
+     */
     static FaultTable run() throws InterruptedException {
         FaultTable table = new FaultTable();
         table.warmUp();
