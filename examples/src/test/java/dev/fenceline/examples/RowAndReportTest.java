@@ -14,6 +14,7 @@ import dev.fenceline.lock.RedisLocks;
 import dev.fenceline.migrations.FenceMigrations;
 import dev.fenceline.s3.EnvelopeClaim;
 import dev.fenceline.s3.EnvelopeFence;
+import dev.fenceline.s3.PointerFence;
 import dev.fenceline.s3.S3Content;
 import dev.fenceline.s3.S3Fence;
 import dev.fenceline.s3.S3Probe;
@@ -22,6 +23,8 @@ import dev.fenceline.testkit.PostgresServer;
 import dev.fenceline.testkit.S3Server;
 import dev.fenceline.testkit.SharedServers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.UUID;
@@ -32,6 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
@@ -99,6 +103,15 @@ class RowAndReportTest {
         String bucket = SharedServers.s3().newBucket();
         assertThat(YearReport.add("January", locks, s3, bucket)).isEqualTo("January\n");
         assertThat(YearReport.add("February", locks, s3, bucket)).isEqualTo("January\nFebruary\n");
+    }
+
+    @Test
+    void twoObjectsAreReplacedTogetherAndOneIsReadAsAStream(@TempDir Path folder) throws Exception {
+        Path rows = Files.writeString(folder.resolve("rows.csv"), "id;cents\n42;100\n");
+        PointerFence exports =
+                S3Fence.pointer().probed(probed).on(s3, SharedServers.s3().newBucket());
+        assertThat(MonthlyExport.replace(rows, "1 row", locks, exports)).contains("id;cents");
+        assertThat(exports.readAll("2026-11/export").get("summary.txt").text()).isEqualTo("1 row");
     }
 
     @Test

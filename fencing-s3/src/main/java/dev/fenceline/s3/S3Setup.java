@@ -108,7 +108,7 @@ public final class S3Setup<F extends ObjectFence<?>> {
      * Takes the report of an earlier probe of the same store in place of a probe of its own.
      *
      * <p>A program that starts often, such as a function in a cloud, need not probe each time. Probe when it is deployed, with {@code fenceline s3 probe} or
-     * {@link S3Probe}, and give {@code new S3ProbeReport(name, etagForm, List.of())} here; the form is {@link EtagForm#AS_RECEIVED} unless the probe found
+     * {@link S3Probe} and {@link S3ProbeReport#requireSafe()}, and only where that finds nothing unsafe give {@code new S3ProbeReport(name, etagForm, List.of())} here; the form is {@link EtagForm#AS_RECEIVED} unless the probe found
      * {@code s3-etag-unquoted}. Whoever does so vouches for the store: one that races, or was replaced by one, is not found out.
      *
      * @param earlier what {@link S3Probe#run()} returned
