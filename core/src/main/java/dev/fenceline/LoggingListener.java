@@ -42,7 +42,7 @@ public final class LoggingListener implements FencelineListener {
                     Level.INFO,
                     "FENCELINE-104 " + changed.server()
                             + " was restarted, was promoted or lost its data since it was last"
-                            + " seen; new tokens are above all that it can have granted, and nothing is to be done. It is "
+                            + " seen; new tokens are above all that its clock let it grant, and nothing is to be done. It is "
                             + changed.incarnation() + " now");
         } else if (event instanceof FencelineEvent.UnsafeSetting unsafe) {
             log(

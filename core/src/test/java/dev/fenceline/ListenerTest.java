@@ -122,7 +122,7 @@ class ListenerTest {
                     assertThat(r.getMessage())
                             .isEqualTo(
                                     "FENCELINE-104 Redis at cache-1:6379 was restarted, was promoted or lost its data since it"
-                                            + " was last seen; new tokens are above all that it can have granted, and nothing is to be done. It is"
+                                            + " was last seen; new tokens are above all that its clock let it grant, and nothing is to be done. It is"
                                             + " 4f0c|9b1e now");
                 });
     }

@@ -28,7 +28,7 @@ final class MonthlyExport {
         exports.under(lock, "2026-11/export")
                 .run(export -> export.write(Map.of("rows.csv", S3Body.of(rows), "summary.txt", S3Body.of(summary))));
 
-        Optional<S3Stream> stream = exports.open("2026-11/export", "rows.csv"); // without a lock, of any size
+        Optional<S3Stream> stream = exports.open("2026-11/export", "rows.csv"); // without a lock; close it
         // end snippet
         return stream.map(MonthlyExport::firstLine);
     }

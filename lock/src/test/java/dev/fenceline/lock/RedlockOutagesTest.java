@@ -16,6 +16,7 @@ import dev.fenceline.Locks;
 import dev.fenceline.testkit.FaultProxy;
 import dev.fenceline.testkit.RedisProcess;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -95,6 +96,28 @@ class RedlockOutagesTest extends RedlockThroughProxies {
                     .hasMessageStartingWith("Lease of 'account:42' not renewed: ")
                     .hasMessageContaining("renewal is tried again in the background");
             proxies.forEach(FaultProxy::heal);
+        }
+    }
+
+    /** It is at the nodes that granted it and at no other, also where those are up and free by now. */
+    @Test
+    void aLeaseThatABareMajorityGrantedIsNotRenewedWithoutOneOfThem() throws InterruptedException {
+        Locks locks = connect(impatient(), IMPATIENT);
+        awaitThatAllNodesTakePart(locks);
+        String key = new KeySpace(options.keyPrefix()).lock(Fixture.fenced(ACCOUNT));
+        List<RedisProcess> others = FiveServers.NODES.subList(3, 5);
+        others.forEach(node -> node.command("SET", key, OTHER, "PX", "60000"));
+        try (FencedLease lease = locks.fenced(ACCOUNT).acquire()) {
+            others.forEach(node -> node.command("DEL", key));
+            lease.renew();
+            assertThat(taken()).isEqualTo(3);
+            proxies.get(0).refuse();
+            assertThatThrownBy(lease::renew)
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageStartingWith("Lease of 'account:42' not renewed: ");
+            assertThat(others)
+                    .allSatisfy(node -> assertThat(node.command("GET", key)).isEmpty());
+            proxies.get(0).heal();
         }
     }
 
